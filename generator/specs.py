@@ -1,0 +1,208 @@
+"""What is asked of a renderer, spelled out: no random numbers, no defaults to look up, no paths to guess.
+
+A scene is a stage of slabs (floor, wall, boards), objects standing on them, one camera, one light. World
+axes are Blender's: x right, y away from the camera at rest, z up; metres and degrees. Image axes: x right, y down,
+pixels, origin at the top left corner. Colours are sRGB in [0, 1] unless a name says `linear`.
+
+Standard library only: this module is all that `renderers` may import from `generator`.
+"""
+
+import dataclasses
+import types
+import typing
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Vec3 = tuple[float, float, float]
+Rgb = tuple[float, float, float]
+Engine = Literal["cycles", "eevee", "workbench"]
+Device = Literal["auto", "cpu", "cuda", "optix", "hip", "oneapi", "metal"]
+
+
+@dataclass(frozen=True, slots=True)
+class PaintPlan:
+    """Which part of an asset takes a new colour, found once when the asset is prepared.
+
+    mode: "material": only the materials called `material`; "all": everything but near-black parts;
+        "chromatic": what has a hue of its own; greys, blacks and whites stay as they are.
+    luminance: mean linear luminance of the painted part, the level that maps onto the new colour itself.
+    share: painted part of the asset's surface, 0 to 1.
+    """
+
+    mode: Literal["material", "all", "chromatic"]
+    material: str
+    luminance: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectSpec:
+    """One object of a scene.
+
+    model: path of the prepared model (.npz; unit box, base on z = 0, front towards -y).
+    position_m: where the middle of the turned object's footprint stands; its lowest point touches this z.
+    pitch_deg: turn about x before the yaw about z (-90 lays the object on its back, front up).
+    scale_m: length of the longest side of the object's own box.
+    colour, size: the named attribute, None where the object keeps its own; paint: the sRGB colour to paint with.
+    """
+
+    role: str
+    uid: str
+    noun: str
+    model: str
+    position_m: Vec3
+    yaw_deg: float
+    pitch_deg: float
+    scale_m: float
+    colour: str | None = None
+    paint: Rgb | None = None
+    paint_plan: PaintPlan | None = None
+    size: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SurfaceSpec:
+    """How a slab looks: a colour, or an image (sRGB) that multiplies it.
+
+    tile_m: width in metres of one repeat of the image (ignored with projection "camera").
+    projection: "tile" repeats the image over the faces in world coordinates; "camera" fills the frame with it once.
+    """
+
+    rgb: Rgb
+    roughness: float
+    texture: str | None = None
+    tile_m: float = 1.0
+    projection: Literal["tile", "camera"] = "tile"
+
+
+@dataclass(frozen=True, slots=True)
+class SlabSpec:
+    """An axis-aligned box of the stage; a zero thickness makes a plane."""
+
+    name: str
+    centre_m: Vec3
+    size_m: Vec3
+    surface: SurfaceSpec
+    bevel_m: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CameraSpec:
+    """A perspective camera; up is +z, or +y when it looks straight down. sensor_width_mm is Blender's 36 mm."""
+
+    position_m: Vec3
+    look_at_m: Vec3
+    focal_length_mm: float
+    roll_deg: float = 0.0
+    sensor_width_mm: float = 36.0
+
+
+@dataclass(frozen=True, slots=True)
+class LightSpec:
+    """A soft key light far away, and an even fill from all around.
+
+    azimuth_deg: 0 comes from the camera's side (-y), 90 from the right (+x). elevation_deg: above the horizon.
+    angle_deg: apparent diameter, i.e. softness of the shadows. strengths: irradiance in W/m2 (sun), and radiance (fill).
+    """
+
+    azimuth_deg: float
+    elevation_deg: float
+    angle_deg: float
+    key_strength: float
+    key_rgb: Rgb
+    fill_strength: float
+    fill_rgb: Rgb
+
+
+@dataclass(frozen=True, slots=True)
+class SceneSpec:
+    """Everything in one image."""
+
+    stage: str
+    background: str
+    objects: tuple[ObjectSpec, ...]
+    slabs: tuple[SlabSpec, ...]
+    camera: CameraSpec
+    light: LightSpec
+
+
+@dataclass(frozen=True, slots=True)
+class FactSpec:
+    """The one fact that differs between the two sides.
+
+    kind: "relation", "colour", "size" or "presence". value_0, value_1: what holds on each side, in words:
+    the relation of A to B; "red A, blue B"; the nouns present.
+    """
+
+    kind: Literal["relation", "colour", "size", "presence"]
+    value_0: str
+    value_1: str
+
+
+@dataclass(frozen=True, slots=True)
+class PairSpec:
+    """One planned pair: two scenes, two captions for each, and the fact that tells them apart."""
+
+    key: str
+    task: str
+    index: int
+    attempt: int
+    seed: int
+    split: str
+    scenes: tuple[SceneSpec, SceneSpec]
+    captions_0: tuple[str, str]
+    captions_1: tuple[str, str]
+    template: str
+    words: tuple[str, str]
+    fact: FactSpec
+
+
+@dataclass(frozen=True, slots=True)
+class RenderSettings:
+    """How to render: the same for all jobs of a run. threads 0 = all cores."""
+
+    engine: Engine
+    size_px: int
+    samples_per_pixel: int
+    device: Device
+    threads: int
+
+
+@dataclass(frozen=True, slots=True)
+class RenderJob:
+    """One image to make. The renderer writes `{out}.png` (sRGB, 8 bit) and `{out}.npz` (masks) and answers.
+
+    The .npz holds `visible` (H, W) uint8: 0 stage, 1 + i for object i where it is the first thing hit at the
+    pixel's centre, and `amodal` (n, H, W) bool: object i alone, nothing in front of it.
+    """
+
+    job_id: str
+    scene: SceneSpec
+    settings: RenderSettings
+    seed: int
+    out: str
+
+
+def to_json(spec: Any) -> Any:
+    """A spec as plain dicts, lists and scalars, ready for json.dumps."""
+    return dataclasses.asdict(spec)
+
+
+def from_json(kind: type[Any], data: Any) -> Any:
+    """The inverse of `to_json`. Unknown and missing keys are programmer's mistakes: both sides are this package."""
+    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        if data is None:
+            return None
+        return from_json(next(arg for arg in args if arg is not type(None)), data)
+    if origin is tuple:
+        kinds = [args[0]] * len(data) if len(args) == 2 and args[1] is Ellipsis else list(args)
+        assert len(kinds) == len(data), f"{len(data)} values for {kind}"
+        return tuple(from_json(item_kind, item) for item_kind, item in zip(kinds, data, strict=True))
+    if dataclasses.is_dataclass(kind):
+        hints = typing.get_type_hints(kind)
+        assert set(data) <= set(hints), f"{kind.__name__}: unknown keys {sorted(set(data) - set(hints))}"
+        return kind(**{name: from_json(hints[name], value) for name, value in data.items()})
+    if kind is float:
+        return float(data)
+    return data

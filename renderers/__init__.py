@@ -1,0 +1,1 @@
+"""Pixels from jobs: Blender, and a fake renderer for fast tests."""

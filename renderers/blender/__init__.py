@@ -1,0 +1,1 @@
+"""Blender behind one door: the only package that imports bpy."""
