@@ -1,0 +1,472 @@
+"""A small modelling kit: primitives that return a `Part`, and what turns parts into one exportable object.
+
+Conventions, the same in every recipe:
+- Blender's axes: Z up, the front of an object faces -Y, its left side (seen from the front) is -X.
+- Every primitive is centred on the origin, except those that take explicit coordinates (`lathe`, `loft`,
+  `tube`); `Part.at` then moves it. Lengths have no unit: a renderer scales every asset to its own size.
+- A recipe is a function without arguments that returns its parts. Nothing in here draws random numbers.
+- Exactly the parts made of the material `paint` change colour when a scene asks for a red or a blue one.
+
+A whole recipe::
+
+    def mug() -> list[Part]:
+        red = paint("#c8452f")
+        body = lathe([(0, 0), (0.9, 0), (1, 0.1), (1, 2.2), (0.9, 2.2), (0.88, 0.2), (0, 0.2)], red)
+        handle = tube(spline([(0.95, 0, 1.8), (1.7, 0, 1.6), (1.7, 0, 0.7), (0.95, 0, 0.4)]), 0.15, red)
+        return [body, handle]
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Self, TypeAlias
+
+import bmesh
+import bpy
+from mathutils import Matrix, Vector
+
+from renderers.blender.recipes.materials import Material
+
+Vec2: TypeAlias = tuple[float, float]
+Vec3: TypeAlias = tuple[float, float, float]
+
+# Edges of a sharper angle than this are shaded as creases.
+CREASE_DEG = 40.0
+# Coordinates are rounded to this many decimals, so that the last bits of sin and cos never reach a file.
+DECIMALS = 5
+
+
+class Part:
+    """A mesh of one material. Its methods change it in place and return it, so that calls chain."""
+
+    def __init__(self, bm: Any, material: Material, crease_deg: float = CREASE_DEG) -> None:
+        self.bm = bm
+        self.material = material
+        self.crease_deg = crease_deg
+
+    def at(self, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Self:
+        """Move by (x, y, z)."""
+        return self._transform(Matrix.Translation((x, y, z)))
+
+    def turned(self, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Self:
+        """Turn about the origin by degrees: first about X, then Y, then Z."""
+        matrix = (
+            Matrix.Rotation(math.radians(z), 4, "Z")
+            @ Matrix.Rotation(math.radians(y), 4, "Y")
+            @ Matrix.Rotation(math.radians(x), 4, "X")
+        )
+        return self._transform(matrix)
+
+    def scaled(self, x: float, y: float | None = None, z: float | None = None) -> Self:
+        """Scale about the origin; one number scales all three axes. For a mirror image use `mirrored`."""
+        y, z = (x if y is None else y), (x if z is None else z)
+        assert min(x, y, z) > 0, "a negative scale turns the normals inwards: use mirrored()"
+        return self._transform(Matrix.Diagonal((x, y, z, 1.0)))
+
+    def bent(self, shape: Callable[[Vec3], Vec3]) -> Self:
+        """Move every vertex from p to shape(p): tapers, bends, dents. `shape` must not mirror."""
+        for vertex in self.bm.verts:
+            vertex.co = shape(tuple(vertex.co))
+        self.bm.normal_update()
+        return self
+
+    def bevelled(self, width: float, segments: int = 2, above_deg: float = 30.0) -> Self:
+        """Round every edge whose faces meet at more than `above_deg`."""
+        self.bm.normal_update()
+        edges = [
+            e
+            for e in self.bm.edges
+            if len(e.link_faces) == 2 and e.calc_face_angle() > math.radians(above_deg)
+        ]
+        bmesh.ops.bevel(
+            self.bm, geom=edges, offset=width, offset_type="OFFSET", segments=segments, profile=0.5,
+            affect="EDGES", clamp_overlap=True,
+        )  # fmt: skip
+        return self
+
+    def subdivided(self, levels: int = 1) -> Self:
+        """Catmull-Clark: turns a coarse cage into a rounded shape (faces times 4 each level)."""
+        return self._modified("SUBSURF", levels=levels, render_levels=levels)
+
+    def minus(self, *tools: Part) -> Self:
+        """Cut the closed `tools` out of this closed part; the cut shows this part's material."""
+        for tool in tools:
+            cutter = _temporary_object(tool.bm)
+            self._modified("BOOLEAN", operation="DIFFERENCE", solver="EXACT", object=cutter)
+            _drop(cutter)
+        return self
+
+    def decimated(self, ratio: float) -> Self:
+        """Collapse edges until about `ratio` of the triangles is left."""
+        return self._modified("DECIMATE", ratio=ratio)
+
+    def smoothed(self, iterations: int = 5, factor: float = 0.5) -> Self:
+        """Relax the surface: softens the seams of `fused` and of cuts."""
+        return self._modified("SMOOTH", iterations=iterations, factor=factor)
+
+    def creased(self, angle_deg: float) -> Self:
+        """Shade edges above this angle as creases (180: wholly smooth, 0: faceted)."""
+        self.crease_deg = angle_deg
+        return self
+
+    def of(self, material: Material) -> Self:
+        """Make it of another material."""
+        self.material = material
+        return self
+
+    def copy(self) -> Part:
+        """An independent copy."""
+        return Part(self.bm.copy(), self.material, self.crease_deg)
+
+    def mirrored(self, axis: str = "x") -> Part:
+        """A copy reflected through the origin along `axis` (x, y or z), its normals outwards again."""
+        twin = self.copy()
+        factors = [-1.0 if name == axis else 1.0 for name in "xyz"]
+        twin._transform(Matrix.Diagonal((*factors, 1.0)))
+        bmesh.ops.reverse_faces(twin.bm, faces=twin.bm.faces)
+        return twin
+
+    def both_sides(self, axis: str = "x") -> list[Part]:
+        """This part and its mirror image."""
+        return [self, self.mirrored(axis)]
+
+    def around(self, count: int, start_deg: float = 0.0) -> list[Part]:
+        """`count` copies spread evenly about the Z axis, the first one turned by `start_deg`."""
+        return [self.copy().turned(z=start_deg + 360.0 * i / count) for i in range(count)]
+
+    def repeated(self, count: int, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> list[Part]:
+        """`count` copies in a row, each moved by (x, y, z) from the last; the first stays here."""
+        return [self.copy().at(x * i, y * i, z * i) for i in range(count)]
+
+    def _transform(self, matrix: Any) -> Self:
+        bmesh.ops.transform(self.bm, matrix=matrix, verts=self.bm.verts)
+        self.bm.normal_update()
+        return self
+
+    def _modified(self, kind: str, **settings: Any) -> Self:
+        holder = _temporary_object(self.bm)
+        modifier = holder.modifiers.new("modifier", kind)
+        for name, value in settings.items():
+            setattr(modifier, name, value)
+        self.bm.free()
+        self.bm = bmesh.new()
+        self.bm.from_object(holder, bpy.context.evaluated_depsgraph_get())
+        _drop(holder)
+        return self
+
+
+# ---------------------------------------------------------------------------------------------- primitives
+
+
+def box(size: Vec3, material: Material, bevel: float = 0.0, segments: int = 2) -> Part:
+    """A box of that size with edges rounded by `bevel`."""
+    bm = bmesh.new()
+    bmesh.ops.create_cube(bm, size=1.0)
+    part = Part(bm, material).scaled(*size)
+    return part.bevelled(bevel, segments) if bevel else part
+
+
+def cylinder(
+    radius: float, height: float, material: Material, top_radius: float | None = None, bevel: float = 0.0,
+    sides: int = 32, segments: int = 2,
+) -> Part:  # fmt: skip
+    """An upright cylinder; with `top_radius` a truncated cone, with `top_radius=0` a cone."""
+    top = radius if top_radius is None else top_radius
+    part = lathe(
+        [(0, -height / 2), (radius, -height / 2), (top, height / 2), (0, height / 2)], material, sides
+    )
+    return part.bevelled(bevel, segments, above_deg=50.0) if bevel else part
+
+
+def sphere(radius: float | Vec3, material: Material, sides: int = 24, rings: int = 14) -> Part:
+    """A sphere, or an ellipsoid of three radii."""
+    radii = radius if isinstance(radius, tuple) else (radius, radius, radius)
+    bm = bmesh.new()
+    bmesh.ops.create_uvsphere(bm, u_segments=sides, v_segments=rings, radius=1.0)
+    return Part(bm, material, 180.0).scaled(*radii)
+
+
+def capsule(radius: float, length: float, material: Material, sides: int = 20) -> Part:
+    """An upright cylinder with round ends; `length` is from tip to tip."""
+    half = length / 2 - radius
+    assert half >= 0, "a capsule is at least as long as it is thick"
+    steps = max(3, sides // 4)
+    quarter = [math.pi / 2 * i / steps for i in range(steps + 1)]
+    lower = [(radius * math.sin(a), -half - radius * math.cos(a)) for a in quarter]
+    upper = [(radius * math.cos(a), half + radius * math.sin(a)) for a in quarter]
+    return lathe([*lower, *upper] if half else [*lower, *upper[1:]], material, sides).creased(180.0)
+
+
+def torus(major: float, minor: float, material: Material, sides: int = 32, ring_sides: int = 12) -> Part:
+    """A ring lying flat: `major` is the radius of the ring, `minor` of its tube."""
+    return tube(circle(major, sides), minor, material, sides=ring_sides, closed=True)
+
+
+def lathe(profile: Sequence[Vec2], material: Material, sides: int = 32) -> Part:
+    """Revolve a profile of (radius, z) points about Z.
+
+    Go up along the outside and, for a hollow thing, down again along the inside. Points of radius 0 become
+    poles; a profile that starts and ends on the axis gives a closed surface.
+    """
+    bm = bmesh.new()
+    rings = [_ring(bm, _lathe_points(r, z, sides)) for r, z in profile]
+    _bridge(bm, rings)
+    return _outward(bm, material)
+
+
+def loft(sections: Sequence[Sequence[Vec3]], material: Material, caps: bool = True) -> Part:
+    """Skin a row of closed outlines with equal numbers of points (see `oval`); `caps` closes both ends."""
+    bm = bmesh.new()
+    rings = [_ring(bm, points) for points in sections]
+    _bridge(bm, rings)
+    if caps:
+        for ring in (rings[0], rings[-1]):
+            if len(ring) > 2:
+                bm.faces.new(ring)
+    return _outward(bm, material)
+
+
+def tube(
+    path: Sequence[Vec3], radius: float | Sequence[float], material: Material, sides: int = 12,
+    closed: bool = False, flatten: float = 1.0, up: Vec3 = (0.0, 0.0, 1.0),
+) -> Part:  # fmt: skip
+    """Sweep a round section along a path.
+
+    `radius` may be one number for each point of the path (0 at an end makes a tip). `flatten` below 1 squeezes
+    the section along the direction nearest to `up`: straps, leaves, tails.
+    """
+    radii = list(radius) if isinstance(radius, Sequence) else [radius] * len(path)
+    assert len(radii) == len(path), f"{len(radii)} radii for {len(path)} points"
+    bm = bmesh.new()
+    rings = []
+    for centre, (across, along), r in zip(path, _frames(path, closed, up), radii, strict=True):
+        angles = [2 * math.pi * k / sides for k in range(sides)]
+        points = [Vector(centre) + r * (math.cos(a) * across + flatten * math.sin(a) * along) for a in angles]
+        rings.append(_ring(bm, [points[0]] if r == 0 else points))
+    _bridge(bm, [*rings, rings[0]] if closed else rings)
+    if not closed:
+        for ring in (rings[0], rings[-1]):
+            if len(ring) > 2:
+                bm.faces.new(ring)
+    return _outward(bm, material)
+
+
+def extrude(
+    outline: Sequence[Vec2], depth: float, material: Material, bevel: float = 0.0, segments: int = 2
+) -> Part:
+    """A slab whose outline, given as (x, z) points, is what one sees from the front; `depth` is along Y."""
+    bm = bmesh.new()
+    front = [bm.verts.new((x, -depth / 2, z)) for x, z in outline]
+    back = [bm.verts.new((x, depth / 2, z)) for x, z in outline]
+    bm.faces.new(front)
+    bm.faces.new(back)
+    _bridge(bm, [front, back])
+    part = _outward(bm, material)
+    return part.bevelled(bevel, segments, above_deg=50.0) if bevel else part
+
+
+def fused(parts: Iterable[Part], voxel: float, material: Material, triangles: int = 1800) -> Part:
+    """Melt overlapping closed parts into one skin: bodies of animals, dough, snow.
+
+    `voxel` is the size of the grid that it is resampled on; about `triangles` are left at the end.
+    """
+    joined = bmesh.new()
+    for part in parts:
+        _append(joined, part.bm)
+    part = Part(joined, material, 180.0)
+    part._modified("REMESH", mode="VOXEL", voxel_size=voxel).smoothed(6)
+    count = sum(len(face.verts) - 2 for face in part.bm.faces)
+    return part.decimated(triangles / count) if count > triangles else part
+
+
+# ------------------------------------------------------------------------------------------ points and paths
+
+
+def circle(radius: float, count: int, z: float = 0.0) -> list[Vec3]:
+    """`count` points on a flat circle about Z, counter-clockwise from +X."""
+    return oval(z, radius, radius, count)
+
+
+def oval(
+    z: float, rx: float, ry: float, count: int = 24, power: float = 2.0, x: float = 0.0, y: float = 0.0
+) -> list[Vec3]:
+    """A flat closed outline about (x, y, z): an ellipse at `power` 2, a rounded rectangle at 4 and more."""
+    points: list[Vec3] = []
+    for k in range(count):
+        c, s = math.cos(2 * math.pi * k / count), math.sin(2 * math.pi * k / count)
+        shrink = (abs(c) ** power + abs(s) ** power) ** (-1 / power)
+        points.append((x + rx * c * shrink, y + ry * s * shrink, z))
+    return points
+
+
+def arc(
+    radius: float, start_deg: float, end_deg: float, count: int, x: float = 0.0, z: float = 0.0
+) -> list[Vec2]:
+    """`count` points on an arc about (x, z), 0 degrees towards +X, counter-clockwise seen from the front."""
+    angles = [math.radians(start_deg + (end_deg - start_deg) * i / (count - 1)) for i in range(count)]
+    return [(x + radius * math.cos(a), z + radius * math.sin(a)) for a in angles]
+
+
+def upright(points: Iterable[Vec2], y: float = 0.0) -> list[Vec3]:
+    """(x, z) points as 3D points in the plane that faces the camera."""
+    return [(x, y, z) for x, z in points]
+
+
+def spline(points: Sequence[Any], steps: int = 5, closed: bool = False) -> list[Any]:
+    """A smooth (Catmull-Rom) curve through 2D or 3D points, with `steps` pieces between two of them."""
+    count = len(points)
+    if closed:
+        padded = [points[-1], *points, points[0], points[1]]
+    else:
+        first = tuple(2 * a - b for a, b in zip(points[0], points[1], strict=True))
+        last = tuple(2 * a - b for a, b in zip(points[-1], points[-2], strict=True))
+        padded = [first, *points, last]
+    curve = []
+    for i in range(count if closed else count - 1):
+        p0, p1, p2, p3 = padded[i : i + 4]
+        for k in range(steps):
+            t = k / steps
+            curve.append(
+                tuple(
+                    0.5
+                    * (
+                        2 * b
+                        + (c - a) * t
+                        + (2 * a - 5 * b + 4 * c - d) * t**2
+                        + (3 * b - a - 3 * c + d) * t**3
+                    )
+                    for a, b, c, d in zip(p0, p1, p2, p3, strict=True)
+                )
+            )
+    return curve if closed else [*curve, tuple(points[-1])]
+
+
+def star(outer: float, inner: float, points: int) -> list[Vec2]:
+    """The (x, z) outline of a star with one point upwards."""
+    outline = []
+    for k in range(2 * points):
+        angle, radius = math.pi / 2 + math.pi * k / points, inner if k % 2 else outer
+        outline.append((radius * math.cos(angle), radius * math.sin(angle)))
+    return outline
+
+
+# -------------------------------------------------------------------------------------------- whole objects
+
+
+def assemble(noun: str, parts: Sequence[Part]) -> Any:
+    """Join parts into one object named `noun`, centred on x and y, standing on z = 0. Frees the parts."""
+    joined = bmesh.new()
+    slots: list[Material] = []
+    for part in parts:
+        if part.material not in slots:
+            slots.append(part.material)
+        _crease(part)
+        _append(joined, part.bm, slots.index(part.material))
+        part.bm.free()
+    corners = [vertex.co for vertex in joined.verts]
+    low = Vector(min(co[i] for co in corners) for i in range(3))
+    high = Vector(max(co[i] for co in corners) for i in range(3))
+    shift = Vector((-(low.x + high.x) / 2, -(low.y + high.y) / 2, -low.z))
+    for vertex in joined.verts:
+        vertex.co = [round(c, DECIMALS) for c in vertex.co + shift]
+    mesh = _mesh(joined, noun)
+    joined.free()
+    for slot in slots:
+        mesh.materials.append(_blender_material(slot))
+    holder = bpy.data.objects.new(noun, mesh)
+    bpy.context.scene.collection.objects.link(holder)
+    # Large flat faces keep their own normal, so that a bevel shades as a narrow highlight and not as a pillow.
+    holder.modifiers.new("normals", "WEIGHTED_NORMAL").keep_sharp = True
+    return holder
+
+
+def _blender_material(spec: Material) -> Any:
+    made = bpy.data.materials.new(spec.name)
+    made.use_nodes = True
+    shader = made.node_tree.nodes["Principled BSDF"]
+    shader.inputs["Base Color"].default_value = (*spec.linear(), 1.0)
+    shader.inputs["Roughness"].default_value = spec.roughness
+    shader.inputs["Metallic"].default_value = spec.metallic
+    return made
+
+
+def _crease(part: Part) -> None:
+    limit = math.radians(part.crease_deg)
+    part.bm.normal_update()
+    for face in part.bm.faces:
+        face.smooth = True
+    for edge in part.bm.edges:
+        edge.smooth = len(edge.link_faces) != 2 or edge.calc_face_angle() <= limit
+
+
+def _append(target: Any, source: Any, material_index: int = 0) -> None:
+    for face in source.faces:
+        face.material_index = material_index
+    mesh = _mesh(source, "append")
+    target.from_mesh(mesh)
+    bpy.data.meshes.remove(mesh)
+
+
+def _mesh(bm: Any, name: str) -> Any:
+    mesh = bpy.data.meshes.new(name)
+    bm.to_mesh(mesh)
+    return mesh
+
+
+def _temporary_object(bm: Any) -> Any:
+    holder = bpy.data.objects.new("temporary", _mesh(bm, "temporary"))
+    bpy.context.scene.collection.objects.link(holder)
+    return holder
+
+
+def _drop(holder: Any) -> None:
+    mesh = holder.data
+    bpy.data.objects.remove(holder)
+    bpy.data.meshes.remove(mesh)
+
+
+def _outward(bm: Any, material: Material) -> Part:
+    bmesh.ops.recalc_face_normals(bm, faces=bm.faces)
+    return Part(bm, material)
+
+
+def _lathe_points(radius: float, z: float, sides: int) -> list[Vec3]:
+    return [(0.0, 0.0, z)] if radius == 0 else circle(radius, sides, z)
+
+
+def _ring(bm: Any, points: Iterable[Any]) -> list[Any]:
+    return [bm.verts.new(point) for point in points]
+
+
+def _bridge(bm: Any, rings: Sequence[list[Any]]) -> None:
+    """Faces between neighbouring rings; a ring of one vertex is a tip."""
+    for low, high in itertools.pairwise(rings):
+        count = max(len(low), len(high))
+        for k in range(count):
+            after = (k + 1) % count
+            corners = [low[k], low[after]] if len(low) > 1 else [low[0]]
+            corners += [high[after], high[k]] if len(high) > 1 else [high[0]]
+            if len(corners) > 2:
+                bm.faces.new(corners)
+
+
+def _frames(path: Sequence[Vec3], closed: bool, up: Vec3) -> list[tuple[Any, Any]]:
+    """For each point two unit vectors across the path, the second as near to `up` as can be, without twist."""
+    points = [Vector(p) for p in path]
+    count = len(points)
+    tangents = []
+    for i in range(count):
+        before = points[i - 1] if closed or i else points[i]
+        after = points[(i + 1) % count] if closed or i < count - 1 else points[i]
+        tangents.append((after - before).normalized())
+    along = Vector(up) - Vector(up).dot(tangents[0]) * tangents[0]
+    if along.length < 1e-3:  # the path starts along `up`: any other direction will do
+        other = Vector((0.0, 1.0, 0.0)) if abs(tangents[0].y) < 0.9 else Vector((1.0, 0.0, 0.0))
+        along = other - other.dot(tangents[0]) * tangents[0]
+    frames = []
+    for tangent in tangents:
+        along = (along - along.dot(tangent) * tangent).normalized()
+        frames.append((along.cross(tangent), along.copy()))
+    return frames
