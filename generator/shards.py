@@ -1,0 +1,266 @@
+"""Shards: WebDataset tars of accepted pairs, each with a parquet of every planned pair and a json that completes it.
+
+A pair becomes final in one rename into the shard's staging folder, so an interruption loses at most the pair in
+flight; `seal` joins the staged pairs in the order of their indices. Tar headers carry no times, owners or
+modes of this machine: the same pairs give the same bytes.
+"""
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import tarfile
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from generator.errors import DataError, OutputError
+from generator.records import ImageFormat, PairRecord, dump
+
+STAGING = ".staging"
+JPEG_QUALITY = 95
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One planned pair in the shard's parquet, accepted or rejected.
+
+    reason: "" when accepted, else one of the closed list of its task's verification; detail: figures behind it.
+    attempts: how many were rendered; nouns and uids: all objects of both sides, in order.
+    """
+
+    key: str
+    task: str
+    split: str
+    index: int
+    status: Literal["accepted", "rejected"]
+    reason: str
+    detail: str
+    attempts: int
+    captions_0: tuple[str, ...]
+    captions_1: tuple[str, ...]
+    template: str
+    fact_kind: str
+    fact_value_0: str
+    fact_value_1: str
+    nouns: tuple[str, ...]
+    uids: tuple[str, ...]
+    stage: str
+    background: str
+    image_ids: tuple[str, ...]
+
+
+def row_of(record: PairRecord) -> Row:
+    """The parquet row of an accepted pair."""
+    objects = record.objects_0 + record.objects_1
+    return Row(
+        key=record.key,
+        task=record.task,
+        split=record.split,
+        index=record.index,
+        status="accepted",
+        reason="",
+        detail="",
+        attempts=record.attempt + 1,
+        captions_0=record.captions_0,
+        captions_1=record.captions_1,
+        template=record.template,
+        fact_kind=record.fact.kind,
+        fact_value_0=record.fact.value_0,
+        fact_value_1=record.fact.value_1,
+        nouns=tuple(item.noun for item in objects),
+        uids=tuple(item.uid for item in objects),
+        stage=record.stage,
+        background=record.background,
+        image_ids=record.image_ids,
+    )
+
+
+def encode_image(pixels: NDArray[np.uint8], image_format: ImageFormat) -> bytes:
+    """(H, W, 3) or, for masks, (H, W) uint8 as a file. JPEG keeps full colour resolution (4:4:4)."""
+    buffer = io.BytesIO()
+    image = Image.fromarray(pixels)
+    if image_format == "jpg":
+        image.save(buffer, "JPEG", quality=JPEG_QUALITY, subsampling=0)
+    elif image_format == "webp":
+        image.save(buffer, "WEBP", quality=JPEG_QUALITY, method=4)
+    else:
+        image.save(buffer, "PNG", compress_level=6)
+    return buffer.getvalue()
+
+
+def tar_fragment(key: str, files: Mapping[str, bytes]) -> bytes:
+    """The tar blocks of one sample, members sorted by name, without the end-of-archive mark."""
+    parts: list[bytes] = []
+    for suffix in sorted(files):
+        info = tarfile.TarInfo(f"{key}.{suffix}")
+        info.size = len(files[suffix])
+        info.mode = 0o644
+        parts += [info.tobuf(tarfile.USTAR_FORMAT), files[suffix], bytes(-info.size % tarfile.BLOCKSIZE)]
+    return b"".join(parts)
+
+
+class ShardStage:
+    """One shard in the making: `OUT/.staging/{split}-{number}` until `seal` turns it into `OUT/{split}/{number}.*`."""
+
+    def __init__(self, out: Path, split: str, number: int) -> None:
+        self.split = split
+        self.number = number
+        self.base = out / split / f"{number:05d}"
+        self._folder = out / STAGING / f"{split}-{number:05d}"
+
+    def complete(self) -> bool:
+        """True when the shard stands in its final place; its json is written last."""
+        return self.base.with_suffix(".json").exists()
+
+    def done(self) -> dict[int, Row]:
+        """The pairs that are final already, from this run or an interrupted one. A damaged file counts as missing."""
+        found: dict[int, Row] = {}
+        if self._folder.is_dir():
+            for path in sorted(self._folder.glob("*.pair")):
+                try:
+                    row, _ = _read_staged(path)
+                except DataError:
+                    path.unlink()
+                    continue
+                found[row.index] = row
+        return found
+
+    def accept(self, record: PairRecord, files: Mapping[str, bytes]) -> Row:
+        """Make one pair final. `files` by member suffix: "image_0.jpg", "image_1.jpg", "mask_0.png", ..."""
+        row = row_of(record)
+        self._put(row, tar_fragment(record.key, {**files, "json": dump(record)}))
+        return row
+
+    def reject(self, row: Row) -> None:
+        """Record a planned pair that could not be made."""
+        assert row.status == "rejected" and row.reason, row
+        self._put(row, b"")
+
+    def seal(self, info: Mapping[str, Any]) -> dict[str, Any]:
+        """Write tar, parquet and, last, the json (counts, reasons, sha256, and `info`); remove the staging folder."""
+        rows: list[Row] = []
+        self.base.parent.mkdir(parents=True, exist_ok=True)
+        tar_path, parquet_path = self.base.with_suffix(".tar"), self.base.with_suffix(".parquet")
+        digest, size = hashlib.sha256(), 0
+        with _replacing(tar_path) as temporary, temporary.open("wb") as tar:
+            for path in sorted(self._folder.glob("*.pair")):
+                row, fragment = _read_staged(path)
+                rows.append(row)
+                tar.write(fragment)
+                digest.update(fragment)
+                size += len(fragment)
+            end = bytes(2 * tarfile.BLOCKSIZE)
+            end += bytes(-(size + len(end)) % tarfile.RECORDSIZE)
+            tar.write(end)
+            digest.update(end)
+            _flush(tar)
+        with _replacing(parquet_path) as temporary:
+            _write_parquet(rows, temporary)
+        accepted = sum(row.status == "accepted" for row in rows)
+        stats = {
+            "split": self.split,
+            "shard": self.number,
+            "planned": len(rows),
+            "accepted": accepted,
+            "rejected": len(rows) - accepted,
+            "reasons": dict(sorted(Counter(row.reason for row in rows if row.reason).items())),
+            "attempts": sum(row.attempts for row in rows),
+            "sha256": {tar_path.name: digest.hexdigest(), parquet_path.name: sha256(parquet_path)},
+            **info,
+        }
+        write_json(self.base.with_suffix(".json"), stats)
+        shutil.rmtree(self._folder)
+        return stats
+
+    def _put(self, row: Row, fragment: bytes) -> None:
+        header = {"row": asdict(row), "size": len(fragment), "sha256": hashlib.sha256(fragment).hexdigest()}
+        self._folder.mkdir(parents=True, exist_ok=True)
+        path = self._folder / f"{row.index:09d}.pair"
+        temporary = path.with_suffix(".tmp")
+        try:
+            temporary.write_bytes(json.dumps(header).encode() + b"\n" + fragment)
+        except OSError as error:
+            raise OutputError(f"cannot write {path}: {error.strerror}; free the place and run again") from error
+        temporary.replace(path)
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Indented JSON, whole or not at all."""
+    with _replacing(path) as temporary, temporary.open("w", encoding="utf-8") as stream:
+        json.dump(data, stream, indent=2, ensure_ascii=False)
+        stream.write("\n")
+        _flush(stream)
+
+
+def sha256(path: Path) -> str:
+    """Hex digest of a file's content."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def read_rows(path: Path) -> list[Row]:
+    """The rows of one shard's parquet."""
+    import pyarrow.parquet
+
+    tuples = ("captions_0", "captions_1", "nouns", "uids", "image_ids")
+    try:
+        table = pyarrow.parquet.read_table(path)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise DataError(f"{path}: not a readable parquet file ({error})") from error
+    return [Row(**{key: tuple(value) if key in tuples else value for key, value in raw.items()}) for raw in table.to_pylist()]
+
+
+class _replacing:
+    """`with _replacing(path) as temporary:` renames temporary to path when the block succeeds."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._temporary = path.with_name(f".{path.name}.tmp")
+
+    def __enter__(self) -> Path:
+        return self._temporary
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._temporary.replace(self._path)
+        else:
+            self._temporary.unlink(missing_ok=True)
+            if issubclass(kind, OSError):
+                raise OutputError(f"cannot write {self._path}; free the place and run the same command again")
+
+
+def _flush(stream: Any) -> None:
+    stream.flush()
+    os.fsync(stream.fileno())
+
+
+def _read_staged(path: Path) -> tuple[Row, bytes]:
+    head, _, fragment = path.read_bytes().partition(b"\n")
+    try:
+        header = json.loads(head)
+        raw = {key: tuple(value) if isinstance(value, list) else value for key, value in header["row"].items()}
+        row = Row(**raw)
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(f"{path}: damaged staged pair") from error
+    if len(fragment) != header["size"] or hashlib.sha256(fragment).hexdigest() != header["sha256"]:
+        raise DataError(f"{path}: truncated staged pair")
+    return row, fragment
+
+
+def _write_parquet(rows: Iterable[Row], path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    kinds = {str: pyarrow.string(), int: pyarrow.int64(), tuple: pyarrow.list_(pyarrow.string())}
+    columns = {"index": int, "attempts": int, **dict.fromkeys(("captions_0", "captions_1", "nouns", "uids", "image_ids"), tuple)}
+    schema = pyarrow.schema([(name, kinds[columns.get(name, str)]) for name in Row.__dataclass_fields__])
+    table = pyarrow.Table.from_pylist([asdict(row) for row in rows], schema=schema)
+    pyarrow.parquet.write_table(table, path, compression="zstd")
