@@ -4,6 +4,7 @@ The child reads one request a line from stdin and answers one line each on the p
 redirects its own stdout and stderr (C libraries included) to the log file, so Blender's chatter never mixes in.
 """
 
+import contextlib
 import json
 import queue
 import subprocess
@@ -84,10 +85,8 @@ class Child:
     def close(self) -> None:
         """End the child: politely, then not."""
         if self._process.stdin is not None:
-            try:
+            with contextlib.suppress(OSError):  # A broken pipe: the child is gone already, which is what we want.
                 self._process.stdin.close()
-            except OSError:
-                pass  # The pipe broke because the child is gone, which is what we want.
         try:
             self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:

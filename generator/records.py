@@ -122,7 +122,7 @@ def parse(data: bytes, where: str) -> PairRecord:
     version = raw.get("schema_version") if isinstance(raw, dict) else None
     if version != SCHEMA_VERSION:
         raise DataError(f"{where}: schema version {version!r}, this program reads {SCHEMA_VERSION}")
-    record: PairRecord = _build(PairRecord, raw, where)
+    record: PairRecord = build(PairRecord, raw, where)
     return record
 
 
@@ -158,7 +158,8 @@ def find_shards(roots: list[Path], split: str | None = None) -> list[Path]:
             raise DataError(f"{root}: no such file or directory")
         tars = [root] if root.is_file() else sorted(root.rglob("*.tar"))
         tars = [tar for tar in tars if ".staging" not in tar.parts]
-        found += [tar for tar in tars if (split is None or tar.parent.name == split) and tar.with_suffix(".json").exists()]
+        tars = [tar for tar in tars if split is None or tar.parent.name == split]
+        found += [tar for tar in tars if tar.with_suffix(".json").exists()]
     return found
 
 
@@ -171,21 +172,25 @@ def _sample(key: str, files: dict[str, bytes], path: Path) -> Sample:
     return Sample(record, files)
 
 
-def _build(kind: Any, raw: Any, where: str) -> Any:
-    """`raw` as the annotated type `kind`, checked all the way down."""
+def build(kind: Any, raw: Any, where: str) -> Any:
+    """`raw`, from JSON or parquet, as the annotated type `kind`, checked all the way down; DataError says where."""
     if dataclasses.is_dataclass(kind):
         hints = typing.get_type_hints(kind)
         if not isinstance(raw, dict) or set(raw) != set(hints):
             keys = sorted(set(raw) ^ set(hints)) if isinstance(raw, dict) else raw
             raise DataError(f"{where}: missing or unknown keys {keys}")
-        return typing.cast(Any, kind)(**{key: _build(hint, raw[key], f"{where}: {key}") for key, hint in hints.items()})
+        return typing.cast(Any, kind)(**{key: build(hint, raw[key], f"{where}: {key}") for key, hint in hints.items()})
     if typing.get_origin(kind) is tuple:
         args = typing.get_args(kind)
         variadic = len(args) == 2 and args[1] is Ellipsis
         if not isinstance(raw, list) or (not variadic and len(raw) != len(args)):
             raise DataError(f"{where}: expected a list{'' if variadic else f' of {len(args)}'}, got {raw!r}")
         kinds = [args[0]] * len(raw) if variadic else args
-        return tuple(_build(item, value, where) for item, value in zip(kinds, raw, strict=True))
+        return tuple(build(item, value, where) for item, value in zip(kinds, raw, strict=True))
+    if typing.get_origin(kind) is Literal:
+        if raw not in typing.get_args(kind):
+            raise DataError(f"{where}: expected one of {typing.get_args(kind)}, got {raw!r}")
+        return raw
     if kind is float and isinstance(raw, int) and not isinstance(raw, bool):
         return float(raw)
     if not isinstance(raw, kind) or (kind is int and isinstance(raw, bool)):

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import tarfile
+import typing
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from generator.errors import DataError, OutputError
-from generator.records import ImageFormat, PairRecord, dump
+from generator.records import ImageFormat, PairRecord, build, dump
 
 STAGING = ".staging"
 JPEG_QUALITY = 95
@@ -141,7 +142,8 @@ class ShardStage:
 
     def reject(self, row: Row) -> None:
         """Record a planned pair that could not be made."""
-        assert row.status == "rejected" and row.reason, row
+        assert row.status == "rejected", row
+        assert row.reason, row
         self._put(row, b"")
 
     def seal(self, info: Mapping[str, Any]) -> dict[str, Any]:
@@ -210,12 +212,11 @@ def read_rows(path: Path) -> list[Row]:
     """The rows of one shard's parquet."""
     import pyarrow.parquet
 
-    tuples = ("captions_0", "captions_1", "nouns", "uids", "image_ids")
     try:
         table = pyarrow.parquet.read_table(path)
     except (pyarrow.ArrowException, OSError) as error:
         raise DataError(f"{path}: not a readable parquet file ({error})") from error
-    return [Row(**{key: tuple(value) if key in tuples else value for key, value in raw.items()}) for raw in table.to_pylist()]
+    return [build(Row, raw, f"{path}: row {number}") for number, raw in enumerate(table.to_pylist())]
 
 
 class _replacing:
@@ -246,8 +247,7 @@ def _read_staged(path: Path) -> tuple[Row, bytes]:
     head, _, fragment = path.read_bytes().partition(b"\n")
     try:
         header = json.loads(head)
-        raw = {key: tuple(value) if isinstance(value, list) else value for key, value in header["row"].items()}
-        row = Row(**raw)
+        row: Row = build(Row, header["row"], str(path))
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(f"{path}: damaged staged pair") from error
     if len(fragment) != header["size"] or hashlib.sha256(fragment).hexdigest() != header["sha256"]:
@@ -260,7 +260,9 @@ def _write_parquet(rows: Iterable[Row], path: Path) -> None:
     import pyarrow.parquet
 
     kinds = {str: pyarrow.string(), int: pyarrow.int64(), tuple: pyarrow.list_(pyarrow.string())}
-    columns = {"index": int, "attempts": int, **dict.fromkeys(("captions_0", "captions_1", "nouns", "uids", "image_ids"), tuple)}
-    schema = pyarrow.schema([(name, kinds[columns.get(name, str)]) for name in Row.__dataclass_fields__])
+    hints = typing.get_type_hints(Row)
+    schema = pyarrow.schema(
+        [(name, kinds.get(typing.get_origin(hint) or hint, pyarrow.string())) for name, hint in hints.items()]
+    )
     table = pyarrow.Table.from_pylist([asdict(row) for row in rows], schema=schema)
     pyarrow.parquet.write_table(table, path, compression="zstd")

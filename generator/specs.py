@@ -102,7 +102,7 @@ class LightSpec:
     """A soft key light far away, and an even fill from all around.
 
     azimuth_deg: 0 comes from the camera's side (-y), 90 from the right (+x). elevation_deg: above the horizon.
-    angle_deg: apparent diameter, i.e. softness of the shadows. strengths: irradiance in W/m2 (sun), and radiance (fill).
+    angle_deg: apparent diameter, i.e. softness of the shadows. Strengths: irradiance in W/m2 (key), radiance (fill).
     """
 
     azimuth_deg: float
