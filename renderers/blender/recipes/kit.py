@@ -199,12 +199,12 @@ def capsule(radius: float, length: float, material: Material, sides: int = 20) -
     return lathe([*lower, *upper] if half else [*lower, *upper[1:]], material, sides).creased(180.0)
 
 
-def torus(major: float, minor: float, material: Material, sides: int = 32, ring_sides: int = 12) -> Part:
+def torus(major: float, minor: float, material: Material, sides: int = 28, ring_sides: int = 8) -> Part:
     """A ring lying flat: `major` is the radius of the ring, `minor` of its tube."""
     return tube(circle(major, sides), minor, material, sides=ring_sides, closed=True)
 
 
-def lathe(profile: Sequence[Vec2], material: Material, sides: int = 32) -> Part:
+def lathe(profile: Sequence[Vec2], material: Material, sides: int = 28) -> Part:
     """Revolve a profile of (radius, z) points about Z.
 
     Go up along the outside and, for a hollow thing, down again along the inside. Points of radius 0 become
@@ -314,7 +314,7 @@ def upright(points: Iterable[Vec2], y: float = 0.0) -> list[Vec3]:
     return [(x, y, z) for x, z in points]
 
 
-def spline(points: Sequence[Any], steps: int = 5, closed: bool = False) -> list[Any]:
+def spline(points: Sequence[Any], steps: int = 4, closed: bool = False) -> list[Any]:
     """A smooth (Catmull-Rom) curve through 2D or 3D points, with `steps` pieces between two of them."""
     count = len(points)
     if closed:
