@@ -8,6 +8,7 @@ Standard library only: this module is all that `renderers` may import from `gene
 """
 
 import dataclasses
+import math
 import types
 import typing
 from dataclasses import dataclass
@@ -66,6 +67,7 @@ class SurfaceSpec:
 
     tile_m: width in metres of one repeat of the image (ignored with projection "camera").
     projection: "tile" repeats the image over the faces in world coordinates; "camera" fills the frame with it once.
+    lit: False shows the colour as it is, neither lit nor lighting anything (a far backdrop, a photograph).
     """
 
     rgb: Rgb
@@ -73,6 +75,7 @@ class SurfaceSpec:
     texture: str | None = None
     tile_m: float = 1.0
     projection: Literal["tile", "camera"] = "tile"
+    lit: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +184,44 @@ class RenderJob:
     settings: RenderSettings
     seed: int
     out: str
+
+
+def camera_axes(camera: CameraSpec) -> tuple[Vec3, Vec3, Vec3]:
+    """Unit vectors right, up and forward of the camera in world axes, roll included."""
+    forward = _unit(_minus(camera.look_at_m, camera.position_m))
+    # Straight down, +z is no help: what is up in the image is then +y.
+    reference = (0.0, 0.0, 1.0) if abs(forward[2]) < 0.999 else (0.0, 1.0, 0.0)
+    right = _unit(_cross(forward, reference))
+    up = _cross(right, forward)
+    c, s = math.cos(math.radians(camera.roll_deg)), math.sin(math.radians(camera.roll_deg))
+    rolled_right = (c * right[0] + s * up[0], c * right[1] + s * up[1], c * right[2] + s * up[2])
+    return rolled_right, _cross(rolled_right, forward), forward
+
+
+def project(camera: CameraSpec, point_m: Vec3) -> tuple[float, float]:
+    """Where a world point falls in a square image: (u, v) with (0, 0) top left and (1, 1) bottom right."""
+    right, up, forward = camera_axes(camera)
+    offset = _minus(point_m, camera.position_m)
+    scale = camera.focal_length_mm / camera.sensor_width_mm / _dot(offset, forward)
+    return 0.5 + scale * _dot(offset, right), 0.5 - scale * _dot(offset, up)
+
+
+def _minus(a: Vec3, b: Vec3) -> Vec3:
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+def _dot(a: Vec3, b: Vec3) -> float:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def _cross(a: Vec3, b: Vec3) -> Vec3:
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+def _unit(a: Vec3) -> Vec3:
+    length = math.sqrt(_dot(a, a))
+    assert length > 0, "camera looks at where it stands"
+    return (a[0] / length, a[1] / length, a[2] / length)
 
 
 def to_json(spec: Any) -> Any:

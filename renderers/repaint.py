@@ -1,0 +1,143 @@
+"""Give an asset a new colour and keep its detail: which part is paint, and what its texels become.
+
+A painted texel takes the new colour, scaled by its own luminance against the mean of the painted part: prints, seams
+and baked shading stay, hue and saturation are the new ones. All of it is plain numpy, so that what the
+renderer does and what the analysis measures are one function.
+"""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generator.specs import PaintPlan, Rgb
+from renderers.model import Model
+
+# The library's own models call their main material so.
+PAINT_MATERIAL = "paint"
+# Below this share of the surface a stranger would not name the object by the new colour.
+MIN_SHARE = 0.6
+# Painted parts whose luminance varies more than this (95th to 5th percentile, log2) hold a picture, not a colour.
+MAX_CONTRAST_STOPS = 4.0
+# Textures modulate the new colour within these factors, so that white prints on a dark ground do not glare.
+DETAIL_RANGE = (0.25, 1.6)
+SAMPLES = 4096
+
+Rgbs = NDArray[np.float64]  # (N, 3), linear unless said otherwise
+
+
+def to_linear(srgb: NDArray[np.floating]) -> Rgbs:
+    """sRGB in [0, 1] to linear light."""
+    values = np.asarray(srgb, dtype=np.float64)
+    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+
+
+def to_srgb(linear: NDArray[np.floating]) -> Rgbs:
+    """Linear light to sRGB, clipped to [0, 1]."""
+    values = np.clip(np.asarray(linear, dtype=np.float64), 0.0, 1.0)
+    return np.where(values <= 0.0031308, values * 12.92, 1.055 * values ** (1 / 2.4) - 0.055)
+
+
+def luminance(linear: Rgbs) -> NDArray[np.float64]:
+    """Relative luminance Y of linear sRGB (BT.709)."""
+    return linear @ np.array([0.2126, 0.7152, 0.0722])
+
+
+def paint_weight(linear: Rgbs, mode: Literal["material", "all", "chromatic"]) -> NDArray[np.float64]:
+    """How far each texel takes the new colour, 0 to 1.
+
+    "all" leaves the near-black (tyres, pupils, outlines) alone; "chromatic" takes only what has a hue of its own.
+    """
+    if mode == "material":
+        return np.ones(len(linear))
+    values = to_srgb(linear)
+    high, low = values.max(axis=1), values.min(axis=1)
+    if mode == "all":
+        return _ramp(high, 0.10, 0.22)
+    saturation = np.where(high > 0, (high - low) / np.maximum(high, 1e-6), 0.0)
+    return _ramp(saturation, 0.18, 0.32) * _ramp(high, 0.10, 0.22)
+
+
+def repaint(linear: Rgbs, plan: PaintPlan, paint: Rgb) -> Rgbs:
+    """New linear colours (N, 3) of texels (N, 3) when the asset is painted `paint` (sRGB)."""
+    weight = paint_weight(linear, plan.mode)[:, None]
+    detail = np.clip(luminance(linear) / max(plan.luminance, 1e-4), *DETAIL_RANGE)[:, None]
+    return linear * (1 - weight) + to_linear(np.array(paint))[None, :] * detail * weight
+
+
+def analyse(model: Model) -> PaintPlan | None:
+    """The paint plan of a model, or None where no recolouring would be recognised.
+
+    The library's own models mark their paint; otherwise the coloured part is taken if it is large enough, and the
+    whole surface if nothing on it has a hue to speak of.
+    """
+    points = surface_colours(model)
+    named = np.array([material.name == PAINT_MATERIAL for material in model.materials])
+    if named.any():
+        share = float(named[points.material].mean())
+        if share < MIN_SHARE:
+            return None
+        return PaintPlan("material", PAINT_MATERIAL, _mean_luminance(points.linear[named[points.material]]), share)
+    for mode in ("chromatic", "all"):
+        weight = paint_weight(points.linear, mode) * points.opaque
+        share = float(weight.sum() / max(points.opaque.sum(), 1.0))
+        if share < MIN_SHARE:
+            continue
+        painted = points.linear[weight > 0.5]
+        low, high = np.percentile(luminance(painted), [5, 95])
+        if np.log2((high + 1e-3) / (low + 1e-3)) <= MAX_CONTRAST_STOPS:
+            return PaintPlan(mode, "", _mean_luminance(painted), share)
+    return None
+
+
+class SurfacePoints:
+    """Points spread evenly over a model's surface: colour (N, 3), material index (N,) and opacity (N,)."""
+
+    def __init__(self, linear: Rgbs, material: NDArray[np.int32], opaque: NDArray[np.float64]) -> None:
+        self.linear = linear
+        self.material = material
+        self.opaque = opaque
+
+
+def surface_colours(model: Model, count: int = SAMPLES) -> SurfacePoints:
+    """Base colours at `count` points, by area: a low-discrepancy sequence, so no random numbers are needed."""
+    corners = model.positions[model.triangles].astype(np.float64)
+    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    cumulative = np.cumsum(area) / max(area.sum(), 1e-20)
+    index = np.arange(count)
+    triangle = np.minimum(np.searchsorted(cumulative, (index + 0.5) / count), len(area) - 1)
+    u, v = np.modf(0.5 + index * 0.7548776662466927)[0], np.modf(0.5 + index * 0.5698402909980532)[0]
+    fold = u + v > 1
+    u, v = np.where(fold, 1 - u, u), np.where(fold, 1 - v, v)
+    bary = np.stack([1 - u - v, u, v], axis=1)  # (N, 3)
+
+    material = model.material_index[triangle]
+    linear, opaque = np.zeros((count, 3)), np.ones(count)
+    uv = np.einsum("nc,ncd->nd", bary, model.corner_uv.reshape(-1, 3, 2)[triangle])
+    for number, item in enumerate(model.materials):
+        at = material == number
+        colour, alpha = np.tile(np.array(item.base_rgba[:3]), (int(at.sum()), 1)), np.full(int(at.sum()), item.base_rgba[3])
+        if item.texture >= 0:
+            texel = _texels(model.textures[item.texture], uv[at])
+            colour, alpha = colour * to_linear(texel[:, :3]), alpha * texel[:, 3]
+        if item.uses_corner_rgba and model.corner_rgba is not None:
+            tint = np.einsum("nc,ncd->nd", bary[at], model.corner_rgba.reshape(-1, 3, 4)[triangle[at]] / 255.0)
+            colour, alpha = colour * to_linear(tint[:, :3]), alpha * tint[:, 3]
+        linear[at] = colour
+        opaque[at] = 1.0 if item.alpha_mode == "opaque" else (alpha >= 0.5)
+    return SurfacePoints(linear, material, opaque)
+
+
+def _texels(texture: NDArray[np.uint8], uv: NDArray[np.float64]) -> NDArray[np.float64]:
+    height, width = texture.shape[:2]
+    column = (np.modf(np.modf(uv[:, 0])[0] + 1)[0] * width).astype(int) % width
+    row = ((1 - np.modf(np.modf(uv[:, 1])[0] + 1)[0]) * height).astype(int) % height
+    return texture[row, column] / 255.0
+
+
+def _mean_luminance(linear: Rgbs) -> float:
+    return round(float(luminance(linear).mean()), 6)
+
+
+def _ramp(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    return np.clip((values - low) / (high - low), 0.0, 1.0)
