@@ -470,3 +470,8 @@ def _frames(path: Sequence[Vec3], closed: bool, up: Vec3) -> list[tuple[Any, Any
         along = (along - along.dot(tangent) * tangent).normalized()
         frames.append((along.cross(tangent), along.copy()))
     return frames
+
+
+def turned(parts: Sequence[Part], z_deg: float) -> list[Part]:
+    """All of `parts` turned about Z: a nose at -X comes towards the camera by that many degrees."""
+    return [part.turned(z=z_deg) for part in parts]
