@@ -23,8 +23,10 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self, TypeAlias
 
+import bpy  # before bmesh and mathutils, which exist only once it has been imported
+
+# isort: split
 import bmesh
-import bpy
 from mathutils import Matrix, Vector
 
 from renderers.blender.recipes.materials import Material
