@@ -1,0 +1,207 @@
+"""Triangle soup of any origin into a clean unit-box mesh: plain numpy, so that it is tested without Blender.
+
+Shapes: V vertices, T triangles. Corner k of triangle t is row [t, k] of the corner arrays.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# Triangles with less area than this (in the unit box) cannot be seen and break normals.
+MIN_AREA = 1e-12
+# A box further from its origin than this many extents has lost its shape to float32 (2**24 steps in all).
+MAX_OFFSET_EXTENTS = 1e5
+# A flat part that alone makes the box this many times larger is ground or backdrop, not the object.
+BACKDROP_GROWTH = 2.5
+# ... where flat means thinner than this share of its own longest side.
+BACKDROP_THICKNESS = 0.02
+SILHOUETTE_PX = 64
+SILHOUETTE_POINTS = 60_000
+
+
+class Unusable(Exception):
+    """The asset cannot be used; `reason` is from the closed list `generator.assets.vet.REASONS`."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail
+
+
+@dataclass(frozen=True)
+class Soup:
+    """A mesh under preparation: positions (V, 3), triangles (T, 3), normals (T, 3, 3), uv (T, 3, 2),
+    rgba (T, 3, 4) linear, material (T,)."""
+
+    positions: Floats
+    triangles: Ints
+    normals: Floats
+    uv: Floats
+    rgba: Floats
+    material: Ints
+
+    def keep(self, mask: NDArray[np.bool_]) -> "Soup":
+        """The triangles under `mask` (T,); vertices stay as they are."""
+        return replace(
+            self,
+            triangles=self.triangles[mask],
+            normals=self.normals[mask],
+            uv=self.uv[mask],
+            rgba=self.rgba[mask],
+            material=self.material[mask],
+        )
+
+
+def join(parts: list[Soup]) -> Soup:
+    """All parts as one mesh."""
+    starts = np.cumsum([0] + [len(part.positions) for part in parts[:-1]])
+    return Soup(
+        positions=np.concatenate([part.positions for part in parts]),
+        triangles=np.concatenate([part.triangles + start for part, start in zip(parts, starts, strict=True)]),
+        normals=np.concatenate([part.normals for part in parts]),
+        uv=np.concatenate([part.uv for part in parts]),
+        rgba=np.concatenate([part.rgba for part in parts]),
+        material=np.concatenate([part.material for part in parts]),
+    )
+
+
+def to_unit_box(soup: Soup) -> Soup:
+    """Longest side 1, base on z = 0, centred on x and y; vertices that no triangle uses do not count.
+
+    Raises Unusable where there is nothing, no extent, a number that is not finite, or no precision left.
+    """
+    if len(soup.triangles) == 0:
+        raise Unusable("no_geometry", "no triangles in the default scene")
+    used, inverse = np.unique(soup.triangles, return_inverse=True)
+    positions = soup.positions[used]
+    if not np.isfinite(positions).all():
+        raise Unusable("bad_numbers", "vertex positions that are not finite after the node transforms")
+    low, high = positions.min(axis=0), positions.max(axis=0)
+    side = float((high - low).max())
+    offset = float(np.abs([low, high]).max())
+    if offset > 0 and offset / max(side, 1e-300) > MAX_OFFSET_EXTENTS:
+        if side < offset * 1e-12 or side == 0:
+            raise Unusable("no_extent", f"all vertices in one point, {offset:.3g} from the origin")
+        raise Unusable("lost_precision", f"{offset:.3g} from the origin but only {side:.3g} across")
+    if side == 0:
+        raise Unusable("no_extent", "all vertices in one point")
+    centre = (low + high) / 2
+    centre[2] = low[2]
+    return replace(soup, positions=(positions - centre) / side, triangles=inverse.reshape(-1, 3).astype(np.int64))
+
+
+def drop_degenerate(soup: Soup) -> Soup:
+    """Without the triangles that have no area. Raises Unusable when none is left."""
+    kept = soup.keep(triangle_areas(soup) > MIN_AREA)
+    if len(kept.triangles) == 0:
+        raise Unusable("no_geometry", "all triangles have zero area")
+    return kept
+
+
+def drop_duplicates(soup: Soup) -> Soup:
+    """One of each set of triangles on the same three points.
+
+    Back-to-back pairs lie in each other's shadow and render black. Of a pair, the one that looks away from the middle
+    of the object stays: its material is the one meant to be seen.
+    """
+    # Points equal to a millionth of the box are the same point, whatever vertices carry them.
+    _, ids = np.unique(np.round(soup.positions * 1e6).astype(np.int64), axis=0, return_inverse=True)
+    keys = np.sort(ids.reshape(-1)[soup.triangles], axis=1)
+    corners = soup.positions[soup.triangles]
+    facing = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    middle = (soup.positions.min(axis=0) + soup.positions.max(axis=0)) / 2
+    inward = (facing * (corners.mean(axis=1) - middle)).sum(axis=1) < 0
+    order = np.lexsort((inward, keys[:, 2], keys[:, 1], keys[:, 0]))
+    ranked = keys[order]
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
+    mask = np.zeros(len(order), dtype=bool)
+    mask[order[first]] = True
+    return soup if mask.all() else soup.keep(mask)
+
+
+def triangle_areas(soup: Soup) -> Floats:
+    """Areas (T,) of the triangles."""
+    corners = soup.positions[soup.triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    areas: Floats = np.linalg.norm(normals, axis=1) / 2
+    return areas
+
+
+def spread_points(soup: Soup, count: int) -> tuple[Ints, Floats]:
+    """`count` points spread evenly over the surface: triangle index (N,) and barycentric weights (N, 3).
+
+    A low-discrepancy sequence, so that no random numbers are needed.
+    """
+    cumulative = np.cumsum(triangle_areas(soup))
+    index = np.arange(count)
+    at = np.searchsorted(cumulative, (index + 0.5) / count * cumulative[-1])
+    triangle = np.minimum(at, len(cumulative) - 1).astype(np.int64)
+    u, v = np.modf(index * 0.7548776662466927)[0], np.modf(index * 0.5698402909980532)[0]
+    fold = u + v > 1
+    u, v = np.where(fold, 1 - u, u), np.where(fold, 1 - v, v)
+    return triangle, np.stack([1 - u - v, u, v], axis=1)
+
+
+def coverage(points: Floats) -> tuple[float, float, float]:
+    """Share of the object's bounding square that its visible points (N, 3) cover, seen from front, side and top.
+
+    The square has the longest side of the unit box; each view is a grid of 64 x 64 cells.
+    """
+    if len(points) == 0:
+        return (0.0, 0.0, 0.0)
+    low = points.min(axis=0)
+    cells = np.clip(((points - low) * SILHOUETTE_PX).astype(np.int64), 0, SILHOUETTE_PX - 1)
+    shares = []
+    for a, b in ((0, 2), (1, 2), (0, 1)):
+        filled = np.unique(cells[:, a] * SILHOUETTE_PX + cells[:, b])
+        shares.append(len(filled) / SILHOUETTE_PX**2)
+    return (shares[0], shares[1], shares[2])
+
+
+def components(soup: Soup) -> Ints:
+    """Label (T,) of the connected part that each triangle belongs to; parts touch where they share a point."""
+    _, ids = np.unique(np.round(soup.positions * 1e6).astype(np.int64), axis=0, return_inverse=True)
+    triangles = ids.reshape(-1)[soup.triangles]
+    labels = np.arange(int(ids.max()) + 1)
+    # Label propagation with pointer jumping: few rounds, all of it in numpy.
+    while True:
+        lowest = labels[triangles].min(axis=1)
+        updated = labels.copy()
+        for corner in range(3):
+            np.minimum.at(updated, triangles[:, corner], lowest)
+            np.minimum.at(updated, labels[triangles[:, corner]], lowest)
+        updated = updated[updated]
+        if (updated == labels).all():
+            break
+        labels = updated
+    return np.unique(labels[triangles[:, 0]], return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def find_backdrop(soup: Soup) -> str | None:
+    """What gives the object away as standing on a ground plane or before a backdrop, or None.
+
+    Such a part is flat, and without it the rest is several times smaller.
+    """
+    labels = components(soup)
+    count = int(labels.max()) + 1
+    if count == 1:
+        return None
+    corners = soup.positions[soup.triangles]
+    low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
+    np.minimum.at(low, labels, corners.min(axis=1))
+    np.maximum.at(high, labels, corners.max(axis=1))
+    sides = high - low
+    flat = sides.min(axis=1) <= BACKDROP_THICKNESS * sides.max(axis=1)
+    wide = np.sort(sides, axis=1)[:, 1] * BACKDROP_GROWTH > 1.0  # A pole is thin along two axes, a ground along one.
+    suspects = flat & wide
+    if not suspects.any() or suspects.all():
+        return None
+    rest = float((high[~suspects].max(axis=0) - low[~suspects].min(axis=0)).max())
+    if rest * BACKDROP_GROWTH < 1.0:
+        return f"without its flat part the object is {rest:.1%} of the whole"
+    return None
