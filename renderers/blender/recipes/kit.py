@@ -477,3 +477,13 @@ def _frames(path: Sequence[Vec3], closed: bool, up: Vec3) -> list[tuple[Any, Any
 def turned(parts: Sequence[Part], z_deg: float) -> list[Part]:
     """All of `parts` turned about Z: a nose at -X comes towards the camera by that many degrees."""
     return [part.turned(z=z_deg) for part in parts]
+
+
+def block(size: Vec3, material: Material, chamfer: float = 0.0) -> Part:
+    """A box with one chamfer along each edge, shaded round: under half the triangles of a bevelled `box`."""
+    return box(size, material, chamfer, segments=1).creased(60.0 if chamfer else CREASE_DEG)
+
+
+def slab(outline: Sequence[Vec2], depth: float, material: Material, chamfer: float = 0.0) -> Part:
+    """As `extrude`, with one chamfer shaded round: for the many small plates of a larger model."""
+    return extrude(outline, depth, material, chamfer, segments=1).creased(60.0 if chamfer else CREASE_DEG)
