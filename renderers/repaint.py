@@ -116,7 +116,8 @@ def surface_colours(model: Model, count: int = SAMPLES) -> SurfacePoints:
     uv = np.einsum("nc,ncd->nd", bary, model.corner_uv.reshape(-1, 3, 2)[triangle])
     for number, item in enumerate(model.materials):
         at = material == number
-        colour, alpha = np.tile(np.array(item.base_rgba[:3]), (int(at.sum()), 1)), np.full(int(at.sum()), item.base_rgba[3])
+        colour = np.tile(np.array(item.base_rgba[:3]), (int(at.sum()), 1))
+        alpha = np.full(int(at.sum()), item.base_rgba[3])
         if item.texture >= 0:
             texel = _texels(model.textures[item.texture], uv[at])
             colour, alpha = colour * to_linear(texel[:, :3]), alpha * texel[:, 3]
