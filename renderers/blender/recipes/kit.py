@@ -77,11 +77,7 @@ class Part:
     def bevelled(self, width: float, segments: int = 2, above_deg: float = 30.0) -> Self:
         """Round every edge whose faces meet at more than `above_deg`."""
         self.bm.normal_update()
-        edges = [
-            e
-            for e in self.bm.edges
-            if len(e.link_faces) == 2 and e.calc_face_angle() > math.radians(above_deg)
-        ]
+        edges = [e for e in self.bm.edges if len(e.link_faces) == 2 and e.calc_face_angle() > math.radians(above_deg)]
         bmesh.ops.bevel(
             self.bm, geom=edges, offset=width, offset_type="OFFSET", segments=segments, profile=0.5,
             affect="EDGES", clamp_overlap=True,
@@ -176,9 +172,7 @@ def cylinder(
 ) -> Part:  # fmt: skip
     """An upright cylinder; with `top_radius` a truncated cone, with `top_radius=0` a cone."""
     top = radius if top_radius is None else top_radius
-    part = lathe(
-        [(0, -height / 2), (radius, -height / 2), (top, height / 2), (0, height / 2)], material, sides
-    )
+    part = lathe([(0, -height / 2), (radius, -height / 2), (top, height / 2), (0, height / 2)], material, sides)
     return part.bevelled(bevel, segments, above_deg=50.0) if bevel else part
 
 
@@ -215,7 +209,7 @@ def lathe(profile: Sequence[Vec2], material: Material, sides: int = 28) -> Part:
     bm = bmesh.new()
     rings = [_ring(bm, _lathe_points(r, z, sides)) for r, z in profile]
     _bridge(bm, rings)
-    return _outward(bm, material)
+    return _outward(bm, material).creased(max(CREASE_DEG, 360 / sides + 5))  # few sides stay round
 
 
 def loft(sections: Sequence[Sequence[Vec3]], material: Material, caps: bool = True) -> Part:
@@ -252,12 +246,10 @@ def tube(
         for ring in (rings[0], rings[-1]):
             if len(ring) > 2:
                 bm.faces.new(ring)
-    return _outward(bm, material)
+    return _outward(bm, material).creased(max(CREASE_DEG, 360 / sides + 5))  # few sides stay round
 
 
-def extrude(
-    outline: Sequence[Vec2], depth: float, material: Material, bevel: float = 0.0, segments: int = 2
-) -> Part:
+def extrude(outline: Sequence[Vec2], depth: float, material: Material, bevel: float = 0.0, segments: int = 2) -> Part:
     """A slab whose outline, given as (x, z) points, is what one sees from the front; `depth` is along Y."""
     bm = bmesh.new()
     front = [bm.verts.new((x, -depth / 2, z)) for x, z in outline]
@@ -303,9 +295,7 @@ def oval(
     return points
 
 
-def arc(
-    radius: float, start_deg: float, end_deg: float, count: int, x: float = 0.0, z: float = 0.0
-) -> list[Vec2]:
+def arc(radius: float, start_deg: float, end_deg: float, count: int, x: float = 0.0, z: float = 0.0) -> list[Vec2]:
     """`count` points on an arc about (x, z), 0 degrees towards +X, counter-clockwise seen from the front."""
     angles = [math.radians(start_deg + (end_deg - start_deg) * i / (count - 1)) for i in range(count)]
     return [(x + radius * math.cos(a), z + radius * math.sin(a)) for a in angles]
@@ -332,13 +322,7 @@ def spline(points: Sequence[Any], steps: int = 4, closed: bool = False) -> list[
             t = k / steps
             curve.append(
                 tuple(
-                    0.5
-                    * (
-                        2 * b
-                        + (c - a) * t
-                        + (2 * a - 5 * b + 4 * c - d) * t**2
-                        + (3 * b - a - 3 * c + d) * t**3
-                    )
+                    0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2 + (3 * b - a - 3 * c + d) * t**3)
                     for a, b, c, d in zip(p0, p1, p2, p3, strict=True)
                 )
             )
