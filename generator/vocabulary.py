@@ -79,6 +79,10 @@ class Vocabulary:
     templates: dict[str, tuple[Template, ...]]
     nouns: Nouns
 
+    def templates_for(self, task: str, phrasing: str) -> tuple[Template, ...]:
+        """The task's templates: the paper's own, or with phrasing "varied" all of them."""
+        return tuple(item for item in self.templates[task] if phrasing in (item.style, "varied"))
+
     def colour_pairs(self, names: Iterable[str]) -> list[tuple[str, str]]:
         """Ordered pairs of two colours that nobody confuses, in the order of the names."""
         listed = list(names)
