@@ -47,7 +47,7 @@ def planks(rng: np.random.Generator, dark: Rgb, light: Rgb, rows: int, per_row: 
     wood = grain(rng, rings=3 * rows)[(rows_px + slide) % SIZE_PX, (cols_px + 3 * slide) % SIZE_PX]
     wood = np.clip(wood + variety * per_cell(rng, board), 0, 1)
     gap = step(2.6, 0.6, edge_px)
-    return shade(ramp(wood, dark, light), 1 - 0.42 * gap)
+    return shade(ramp(wood, dark, light), 1 - 0.36 * gap)
 
 
 def parquet(rng: np.random.Generator, dark: Rgb, light: Rgb, blocks: int, strips: int) -> Image:
@@ -111,22 +111,25 @@ def checker(rng: np.random.Generator, one: Rgb, other: Rgb, across: int) -> Imag
 def terrazzo(rng: np.random.Generator, ground: Rgb, chips: tuple[Rgb, ...]) -> Image:
     """Chips of stone of two sizes in a polished ground."""
     image = shade(flat(ground), 1 + 0.015 * clouds(rng, beta=1.0))
-    for across, share in ((56, 0.55), (24, 0.5)):
+    for across, share in ((48, 0.40), (22, 0.26)):
         first, second, owner = cells(rng, across)
         kept = per_cell(rng, owner) < 2 * share - 1
         inside = step(0.16, 0.22, second - first) * kept * step(0.75, 0.65, first)
         colour = np.array(chips)[((per_cell(rng, owner) + 1) / 2 * len(chips)).astype(np.int64) % len(chips)]
-        image = mix(image, colour, inside)
+        image = mix(image, colour, 0.8 * inside)
     return image
 
 
 def marble(rng: np.random.Generator, ground: Rgb, vein: Rgb, slabs: int) -> Image:
-    """Polished stone: clouds, and veins along the zero lines of a warped noise; joints between `slabs` squares."""
-    cloud = clouds(rng, beta=2.6, finest=60)
-    lines = warp(clouds(rng, beta=2.6, coarsest=1, finest=24), 14 * cloud, 14 * clouds(rng, beta=2.6, finest=60))
-    thin = warp(clouds(rng, beta=2.2, coarsest=3, finest=40), 8 * cloud, -8 * cloud)
-    strength = 0.55 * np.exp(-((lines / 0.10) ** 2)) * step(-1.2, 0.8, cloud) + 0.22 * np.exp(-((thin / 0.05) ** 2))
-    image = mix(flat(ground), vein, np.clip(strength + 0.06 * cloud, 0, 1))
+    """Polished stone: soft clouds, and veins that fade in and out along them; joints between `slabs` squares."""
+    cloud = clouds(rng, beta=3.0, finest=40)
+    strength = 0.10 + 0.07 * cloud
+    for wide, finest, weight in ((0.16, 5, 0.34), (0.09, 9, 0.26), (0.10, 16, 0.14)):
+        # Veins are the zero lines of a smooth noise; a rough one bends them, a third lets them come and go.
+        bend = [7 * clouds(rng, beta=2.4, coarsest=3, finest=60) for _ in range(2)]
+        lines = warp(clouds(rng, beta=3.2, finest=finest), bend[0], bend[1])
+        strength = strength + weight * np.exp(-((lines / wide) ** 2)) * step(-0.3, 1.2, clouds(rng, beta=3.0, finest=8))
+    image = mix(flat(ground), vein, np.clip(strength, 0, 1))
     if slabs:
         _, edge_px = courses(rng, slabs, slabs, 0.0)
         image = shade(image, 1 - 0.25 * step(2.4, 0.8, edge_px))
@@ -281,7 +284,7 @@ def cork(rng: np.random.Generator) -> Image:
     fine_first, fine_second, fine = cells(rng, 90)
     _, _, coarse = cells(rng, 44)
     tone = 0.5 + 0.28 * per_cell(rng, fine) + 0.16 * per_cell(rng, coarse) + 0.06 * clouds(rng, beta=2.0, finest=20)
-    image = ramp(np.clip(tone, 0, 1), (0.50, 0.36, 0.24), (0.68, 0.52, 0.36), (0.77, 0.63, 0.47))
+    image = ramp(np.clip(tone, 0, 1), (0.52, 0.41, 0.30), (0.66, 0.54, 0.41), (0.74, 0.63, 0.50))
     return shade(image, 1 - 0.10 * step(0.10, 0.0, fine_second - fine_first))
 
 

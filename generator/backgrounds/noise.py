@@ -68,22 +68,21 @@ def cells(rng: np.random.Generator, across: int, jitter: float = 0.9) -> tuple[M
 
     Returns the distances to the nearest and the second nearest point, in squares, and the nearest one's number.
     """
-    offsets = 0.5 + jitter * (rng.random((across, across, 2)) - 0.5)
+    offsets = 0.5 + jitter * (rng.random((across * across, 2)) - 0.5)
     x, y = axes()
     x, y = x * across, y * across
     ix, iy = np.floor(x).astype(np.int64), np.floor(y).astype(np.int64)
     first, second = np.full(x.shape, np.inf), np.full(x.shape, np.inf)
     owner = np.zeros(x.shape, np.int64)
-    for dy in (-2, -1, 0, 1, 2):
-        for dx in (-2, -1, 0, 1, 2):
-            row, col = (iy + dy) % across, (ix + dx) % across
-            point = offsets[row, col]
-            distance = np.hypot(ix + dx + point[..., 0] - x, iy + dy + point[..., 1] - y)
-            nearer = distance < first
-            second = np.where(nearer, first, np.minimum(second, distance))
-            owner = np.where(nearer, row * across + col, owner)
-            first = np.where(nearer, distance, first)
-    return first, second, owner
+    squares = [(dx, dy) for dy in range(-2, 3) for dx in range(-2, 3) if abs(dx) + abs(dy) < 4]
+    for dx, dy in squares:
+        number = (iy + dy) % across * across + (ix + dx) % across
+        distance = (ix + dx + offsets[number, 0] - x) ** 2 + (iy + dy + offsets[number, 1] - y) ** 2
+        nearer = distance < first
+        second = np.where(nearer, first, np.minimum(second, distance))
+        owner = np.where(nearer, number, owner)
+        first = np.minimum(first, distance)
+    return np.sqrt(first), np.sqrt(second), owner
 
 
 def courses(rng: np.random.Generator, rows: int, per_row: int, shift: float | None) -> tuple[NDArray[np.int64], Map]:

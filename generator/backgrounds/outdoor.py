@@ -66,8 +66,8 @@ def gravel(rng: np.random.Generator, palette: tuple[Rgb, ...], across: int) -> I
     gap = warp(second - first, push[0], push[1])
     dome: Map = np.sqrt(np.clip(gap, 0, 0.7))
     tone = np.clip((per_cell(rng, owner) + 1) / 2 + 0.04 * clouds(rng, beta=1.2, coarsest=20, finest=200), 0, 1)
-    image = shade(ramp(tone, *palette), relief(blur(10 * dome, 1.2), 0.16))
-    return shade(image, 0.62 + 0.42 * step(0.0, 0.28, gap))
+    image = shade(ramp(tone, *palette), relief(blur(8 * dome, 1.4), 0.11))
+    return shade(image, 0.72 + 0.30 * step(0.0, 0.28, gap))
 
 
 def paving(rng: np.random.Generator, palette: tuple[Rgb, ...], rows: int, per_row: int, shift: float) -> Image:
@@ -123,7 +123,7 @@ def deck(rng: np.random.Generator, wood: Image, rows: int) -> Image:
     place = y * rows - np.floor(y * rows)
     edge_px = np.minimum(place, 1 - place) * SIZE_PX / rows
     groove = 0.05 * np.sin(2 * np.pi * 7 * place)
-    return shade(wood, (1 + groove) * (1 - 0.55 * step(4.5, 2.0, edge_px)) * (1 + 0.04 * clouds(rng, finest=20)))
+    return shade(wood, (1 + groove) * (1 - 0.42 * step(4.0, 1.8, edge_px)) * (1 + 0.04 * clouds(rng, finest=20)))
 
 
 # --- views -----------------------------------------------------------------------------------------------------------
@@ -136,20 +136,21 @@ def sky(rng: np.random.Generator, zenith: Rgb, horizon: Rgb, cover: float) -> Im
     mass = clouds(rng, beta=2.8, coarsest=1, finest=50, stretch=(2.2, 1.0))
     share = step(0.9 - 1.8 * cover, 2.4 - 1.8 * cover, mass)
     lit = ramp(np.clip(0.5 + 0.25 * clouds(rng, beta=2.8, finest=30), 0, 1), (0.80, 0.82, 0.85), (0.93, 0.93, 0.93))
-    return mix(image, lit, 0.75 * share)
+    # Clouds thin out towards the horizon, so none hangs below it where the view goes on.
+    return mix(image, lit, 0.75 * share * step(0.75, 0.25 + 0.4 * cover, y))
 
 
 def hills(rng: np.random.Generator, behind: Image, near: Rgb, haze: Rgb, ridges: int, skyline: float) -> Image:
-    """Ridges one before another, the farther the hazier, down to a soft field. skyline: the first one's height, 0 = top."""
+    """Ridges one before another, the farther the hazier, then a soft field. skyline: the first one's height, 0 = top."""
     x, y = axes()
     image = behind
     for ridge in range(ridges):
         nearness = (ridge + 1) / ridges
-        profile = _profile(rng, x, roughness=2.2)
-        line = skyline + 0.13 * ridge + (0.05 + 0.02 * ridge) * profile
+        profile = _profile(rng, x, roughness=1.9)
+        line = skyline + 0.12 * ridge + (0.030 + 0.008 * ridge) * profile
         tone = tuple(h + (n - h) * nearness**1.3 for n, h in zip(near, haze, strict=True))
         mottle = 1 + 0.05 * nearness * clouds(rng, beta=2.0, coarsest=3, finest=50, stretch=(2.5, 1.0))
-        image = mix(image, shade(flat((tone[0], tone[1], tone[2])), mottle), step(-0.004, 0.004, y - line))
+        image = mix(image, shade(flat((tone[0], tone[1], tone[2])), mottle), step(-0.006, 0.006, y - line))
     return _soft(image, 2.5)
 
 
@@ -184,13 +185,14 @@ def bokeh(
     """Lights far out of focus: translucent discs over a dim blur."""
     _, y = axes()
     image = shade(ramp(y, top, bottom), 1 + 0.10 * clouds(rng, beta=2.8, finest=14))
-    rows, cols = np.indices((SIZE_PX, SIZE_PX))
     for _ in range(count):
         cx, cy, size, strength, tint = rng.random(5)
-        radius = radius_px * (0.55 + 0.75 * size)
-        distance = np.hypot(cols - cx * SIZE_PX, rows - (0.05 + 0.8 * cy) * SIZE_PX)
+        cx, cy, radius = cx * SIZE_PX, (0.05 + 0.8 * cy) * SIZE_PX, radius_px * (0.55 + 0.75 * size)
+        box = tuple(slice(max(0, int(centre - radius - 4)), int(centre + radius + 5)) for centre in (cy, cx))
+        rows, cols = np.mgrid[0:SIZE_PX, 0:SIZE_PX][(slice(None), *box)]
+        distance = np.hypot(cols - cx, rows - cy)
         disc = step(radius + 3, radius - 3, distance) * (0.75 + 0.25 * step(0.6 * radius, radius, distance))
-        image = mix(image, lights[int(tint * len(lights))], (0.08 + 0.22 * strength) * disc)
+        image[box] = mix(image[box], lights[int(tint * len(lights))], (0.08 + 0.22 * strength) * disc)
     return _soft(image, 2.0)
 
 

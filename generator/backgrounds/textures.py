@@ -77,7 +77,7 @@ TEXTURES: dict[str, Painter] = {
     "tiles_terracotta": partial(
         indoor.tiles, glaze=(0.66, 0.51, 0.43), grout=(0.70, 0.65, 0.58), rows=6, per_row=6, shift=0.0
     ),
-    "checker_grey": partial(indoor.checker, one=(0.50, 0.50, 0.49), other=(0.74, 0.73, 0.71), across=6),
+    "checker_grey": partial(indoor.checker, one=(0.56, 0.56, 0.55), other=(0.73, 0.72, 0.70), across=6),
     "terrazzo_warm": partial(
         indoor.terrazzo,
         ground=(0.76, 0.73, 0.69),
