@@ -141,7 +141,7 @@ def sky(rng: np.random.Generator, zenith: Rgb, horizon: Rgb, cover: float) -> Im
 
 
 def hills(rng: np.random.Generator, behind: Image, near: Rgb, haze: Rgb, ridges: int, skyline: float) -> Image:
-    """Ridges one before another, the farther the hazier, then a soft field. skyline: the first one's height, 0 = top."""
+    """Ridges one before another, the farther the hazier, then a field. skyline: the first one's height, 0 = top."""
     x, y = axes()
     image = behind
     for ridge in range(ridges):
