@@ -10,7 +10,6 @@ import contextlib
 import csv
 import io
 import logging
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -62,20 +61,16 @@ def write_manifest(folder: Path) -> Path:
             if (folder / recipe.file).exists():
                 source = f"renderers/blender/recipes/{recipe.theme}.py"
                 writer.writerow((recipe.noun, recipe.file, source, "TwinScene", "CC0-1.0", ""))
-    os.replace(temporary, path)
+    temporary.replace(path)
     return path
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m renderers.blender.recipes.build", description=__doc__)
-    parser.add_argument(
-        "--out", type=Path, default=LIBRARY, help="folder of the library (default: %(default)s)"
-    )
+    parser.add_argument("--out", type=Path, default=LIBRARY, help="folder of the library (default: %(default)s)")
     parser.add_argument("--only", nargs="+", metavar="NOUN", help="build these nouns alone")
-    parser.add_argument(
-        "--sheet", type=Path, metavar="PNG", help="also render a contact sheet of what was built"
-    )
+    parser.add_argument("--sheet", type=Path, metavar="PNG", help="also render a contact sheet of what was built")
     parser.add_argument("--paint", metavar="HEX", help="colour of `paint` on the sheet, such as #2060c0")
     options = parser.parse_args(arguments)
 

@@ -46,9 +46,7 @@ def apple() -> list[Part]:
     outside = [(0.22, 0.14), (0.5, 0.02), (0.86, 0.32), (1.12, 0.95), (1.08, 1.5), (0.72, 1.84), (0.3, 1.78)]
     body = lathe([(0, 0.24), *spline(outside), (0, 1.45)], skin, 30).creased(180)
     body.bent(lambda p: (p[0], p[1], p[2] + 0.05 * math.cos(5 * math.atan2(p[1], p[0])) * max(0, 0.6 - p[2])))
-    stalk = tube(
-        spline([(0, 0, 1.45), (0.03, 0, 1.9), (0.16, 0, 2.3)], 3), [0.06] * 4 + [0.07, 0.08, 0.1], STEM, 8
-    )
+    stalk = tube(spline([(0, 0, 1.45), (0.03, 0, 1.9), (0.16, 0, 2.3)], 3), [0.06] * 4 + [0.07, 0.08, 0.1], STEM, 8)
     leaf = _leaf(1.0, 0.62).turned(y=-12, z=-25).at(0.06, 0, 1.98)
     return [body, stalk, leaf]
 
@@ -61,9 +59,7 @@ def banana() -> list[Part]:
     radii = [0.2, 0.32, 0.54, 0.68, 0.74, 0.78, 0.8, 0.82, 0.82, 0.8, 0.78, 0.74, 0.68, 0.58, 0.46, 0.32, 0.2]
     # Five blunt sides, as the fruit has, instead of a round section.
     body = tube(path, radii, skin, 5, up=(0, 1, 0)).bevelled(0.12, 2, above_deg=50).creased(35)
-    stalk_path: list[Vec3] = [
-        (2.2 * math.cos(a), 0, 2.2 * math.sin(a)) for a in (angles[0] + 0.03, angles[0] - 0.1)
-    ]
+    stalk_path: list[Vec3] = [(2.2 * math.cos(a), 0, 2.2 * math.sin(a)) for a in (angles[0] + 0.03, angles[0] - 0.1)]
     stalk = tube([*stalk_path, (-2.2, 0, -0.2)], [0.2, 0.18, 0.25], dark, 8, up=(0, 1, 0))
     tip = sphere(0.2, dark, 10, 6).at(*path[-1])
     return [body, stalk, tip]
@@ -83,9 +79,7 @@ def pear() -> list[Part]:
     ]
     body = lathe([(0, 0.12), *spline(outside, 3), (0, 2.68)], skin, 28).creased(180)
     body.bent(lambda p: (p[0] + 0.07 * max(0, p[2] - 1) ** 2, p[1], p[2]))
-    stalk = tube(
-        spline([(0.18, 0, 2.66), (0.24, 0, 2.95), (0.42, 0, 3.2)], 3), [0.07] * 5 + [0.09, 0.1], STEM, 8
-    )
+    stalk = tube(spline([(0.18, 0, 2.66), (0.24, 0, 2.95), (0.42, 0, 3.2)], 3), [0.07] * 5 + [0.09, 0.1], STEM, 8)
     leaf = _leaf(0.95, 0.6).turned(y=-5, z=200).at(0.22, 0, 2.84)
     return [body, stalk, leaf]
 
@@ -128,16 +122,13 @@ def _pleated(count: int, depth: float, twist: float = 0.0) -> Callable[[Vec3], V
 
 def ice_cream() -> list[Part]:
     scoop = paint("#8fd0b4", 0.55)
-    cone = lathe(
-        [(0, 0), (0.12, 0), (0.18, 0.08), (0.92, 1.55), (0.96, 1.7), (0.8, 1.7), (0, 1.6)], WAFFLE, 24
-    )
+    cone = lathe([(0, 0), (0.12, 0), (0.18, 0.08), (0.92, 1.55), (0.96, 1.7), (0.8, 1.7), (0, 1.6)], WAFFLE, 24)
     ridges = []
     for way in (1, -1):
         for k in range(7):
             turns = [(t / 5, way * (k / 7 * 2 * math.pi + 1.0 * t / 5)) for t in range(6)]
             path = [
-                ((0.19 + 0.73 * t) * math.cos(a), (0.19 + 0.73 * t) * math.sin(a), 0.1 + 1.43 * t)
-                for t, a in turns
+                ((0.19 + 0.73 * t) * math.cos(a), (0.19 + 0.73 * t) * math.sin(a), 0.1 + 1.43 * t) for t, a in turns
             ]
             ridges.append(tube(path, 0.045, CRUST, 3))
     lower = sphere((1.22, 1.22, 1.0), scoop, 24, 12).at(z=2.2)
@@ -173,9 +164,7 @@ def birthday_cake() -> list[Part]:
 def mushroom() -> list[Part]:
     cap_skin = paint("#c22e2a", 0.35)
     flesh = material("flesh", "#efe4cf", 0.7)
-    stalk = lathe(
-        [(0, 0), *spline([(0.6, 0.02), (0.68, 0.25), (0.5, 0.8), (0.42, 1.5)], 3), (0, 1.5)], flesh, 24
-    )
+    stalk = lathe([(0, 0), *spline([(0.6, 0.02), (0.68, 0.25), (0.5, 0.8), (0.42, 1.5)], 3), (0, 1.5)], flesh, 24)
     ring = lathe([(0.42, 1.12), (0.74, 0.95), (0.76, 1.0), (0.44, 1.22)], flesh, 24)
     dome = spline([(1.52, 1.3), (1.56, 1.5), (1.2, 2.15), (0.6, 2.55), (0.12, 2.66)], 4)
     cap = lathe([(0.9, 1.38), (1.42, 1.22), *dome, (0, 2.67)], cap_skin, 32).creased(180)
@@ -202,9 +191,7 @@ def strawberry() -> list[Part]:
     seeds = []
     for row, i in enumerate((3, 5, 7, 9, 11)):
         r, z = profile[i]
-        slope = math.degrees(
-            math.atan2(profile[i + 1][0] - profile[i - 1][0], profile[i + 1][1] - profile[i - 1][1])
-        )
+        slope = math.degrees(math.atan2(profile[i + 1][0] - profile[i - 1][0], profile[i + 1][1] - profile[i - 1][1]))
         seed = sphere((0.035, 0.06, 0.1), SEED, 6, 4).turned(y=slope).at(r, 0, z)
         seeds += seed.around(round(3 + 4.5 * r), 30 * row)
     leaves = [leaf.at(z=2.46) for leaf in _leaf(1.15, 0.66).turned(y=14).around(6)]
@@ -218,7 +205,7 @@ def donut() -> list[Part]:
     sections = []
     for k in range(32):
         angle = 2 * math.pi * k / 32
-        reach = math.radians(200 + 14 * math.cos(8 * angle) + 8 * math.cos(5 * angle + 1))
+        reach = math.radians(158 + 14 * math.cos(8 * angle) + 8 * math.cos(5 * angle + 1))
         around = [-(reach - math.pi) / 2 + reach * i / 10 for i in range(11)]
         outer = [(1.0 + 0.62 * math.cos(a), 0.56 * math.sin(a) + 0.03) for a in around]
         inner = [(1.0 + 0.45 * math.cos(a), 0.4 * math.sin(a)) for a in (around[-1], around[5], around[0])]

@@ -25,7 +25,7 @@ from renderers.blender.recipes.materials import (
     DARK_GLASS,
     DARK_STEEL,
     DARK_WOOD,
-    GOLD,
+    RIBBON,
     RUBBER,
     STEEL,
     WHITE,
@@ -41,20 +41,18 @@ PAPER = material("paper", "#f3ecd9", 0.8)
 def clock() -> list[Part]:
     lacquer = paint("#d24a43", 0.3)
     # Lathed about Z, then turned so that the dial, which is the top, faces the front.
-    rim = [(1.14, 1.0), (1.0, 1.04), (0.93, 0.98), (0.92, 0.92), (0, 0.92)]
+    rim = [(1.14, 1.0), (0.98, 1.06), (0.87, 1.0), (0.86, 0.92), (0, 0.92)]
     case = lathe([(0, 0), (0.95, 0), (1.15, 0.12), (1.2, 0.3), (1.2, 0.85), *rim], lacquer, 32)
-    dial = cylinder(0.92, 0.04, WHITE, sides=36).at(z=0.93)
+    dial = cylinder(0.86, 0.04, WHITE, sides=36).at(z=0.93)
     ticks = []
     for k in range(12):
         size = (0.09, 0.22, 0.03) if k % 3 == 0 else (0.06, 0.13, 0.03)
-        ticks.append(box(size, BLACK).at(0, 0.72, 0.96).turned(z=30 * k))
+        ticks.append(box(size, BLACK).at(0, 0.68, 0.96).turned(z=30 * k))
     hour = box((0.11, 0.5, 0.04), BLACK).at(0, 0.2, 0.98).turned(z=55)
-    minute = box((0.08, 0.72, 0.04), BLACK).at(0, 0.3, 1.0).turned(z=-60)
+    minute = box((0.08, 0.66, 0.04), BLACK).at(0, 0.28, 1.0).turned(z=-60)
     hub = cylinder(0.1, 0.1, BLACK, sides=14).at(z=1.0)
     face = [part.turned(x=90).at(0, 0.52, 1.45) for part in (case, dial, *ticks, hour, minute, hub)]
-    bell = lathe(
-        [(0, 0), (0.56, 0), (0.58, 0.06), *spline([(0.52, 0.24), (0.3, 0.42), (0, 0.48)], 3)], lacquer, 20
-    )
+    bell = lathe([(0, 0), (0.56, 0), (0.58, 0.06), *spline([(0.52, 0.24), (0.3, 0.42), (0, 0.48)], 3)], lacquer, 20)
     post = cylinder(0.07, 0.4, STEEL, sides=10).at(z=-0.1)
     nut = sphere(0.1, STEEL, 10, 6).at(z=0.5)
     bells = [twin for part in (bell, post, nut) for twin in part.turned(y=34).at(0.82, 0, 2.55).both_sides()]
@@ -67,13 +65,11 @@ def television() -> list[Part]:
     lacquer = paint("#c9622c", 0.4)
     trim = material("trim", "#efe6d2", 0.5)
     case = box((3.2, 1.5, 2.2), lacquer, 0.26, 3).at(0, 0, 1.85)
-    frame = box((2.1, 0.1, 1.66), trim, 0.2, 3).at(-0.38, -0.74, 1.85)
-    screen = box((1.84, 0.12, 1.4), DARK_GLASS, 0.25, 3).at(-0.38, -0.77, 1.85)
-    gleam = extrude([(-0.95, 2.2), (-0.6, 2.2), (-0.86, 1.75), (-1.02, 1.75)], 0.02, WHITE).at(0, -0.835, 0.1)
-    knobs = [
-        cylinder(0.2, 0.16, trim, bevel=0.03, sides=18).turned(x=90).at(1.14, -0.8, z) for z in (2.45, 1.9)
-    ]
-    grille = [box((0.5, 0.06, 0.07), DARK_STEEL).at(1.14, -0.76, 1.4 - 0.15 * k) for k in range(3)]
+    frame = box((1.84, 0.1, 1.5), trim, 0.2, 3).at(-0.42, -0.74, 1.85)
+    screen = box((1.68, 0.12, 1.34), DARK_GLASS, 0.25, 3).at(-0.42, -0.77, 1.85)
+    gleam = extrude([(-0.98, 2.18), (-0.68, 2.18), (-0.92, 1.75), (-1.06, 1.75)], 0.02, WHITE).at(0, -0.835, 0.1)
+    knobs = [cylinder(0.17, 0.16, trim, bevel=0.03, sides=18).turned(x=90).at(1.05, -0.8, z) for z in (2.45, 1.9)]
+    grille = [box((0.44, 0.06, 0.06), DARK_STEEL).at(1.05, -0.76, 1.4 - 0.15 * k) for k in range(3)]
     ears = tube([(0.1, 0, 2.95), (0.85, 0, 3.65)], 0.055, STEEL, 8).both_sides()
     tips = sphere(0.1, STEEL, 10, 6).at(0.85, 0, 3.65).both_sides()
     dock = sphere((0.4, 0.3, 0.2), BLACK, 16, 8).at(0, 0, 2.95)
@@ -117,9 +113,7 @@ def umbrella() -> list[Part]:
     canopy = lathe(profile, cloth, sides).bent(scallop).creased(28)
     shaft = cylinder(0.07, 3.2, STEEL, sides=10).at(z=1.95)
     ferrule = lathe([(0, 3.3), (0.1, 3.35), (0.08, 3.55), (0.04, 3.8), (0, 3.82)], WOOD, 12)
-    hook = spline(
-        [(0, 0, 1.0), (0, 0, 0.35), (0.06, 0, 0.12), (0.3, 0, 0.0), (0.54, 0, 0.12), (0.6, 0, 0.36)], 3
-    )
+    hook = spline([(0, 0, 1.0), (0, 0, 0.35), (0.06, 0, 0.12), (0.3, 0, 0.0), (0.54, 0, 0.12), (0.6, 0, 0.36)], 3)
     tips = sphere(0.07, STEEL, 8, 5).at(1.88, 0, 1.9).around(ribs)
     return [canopy, shaft, ferrule, tube(hook, 0.12, WOOD, 10, up=(0, 1, 0)), *tips]
 
@@ -146,9 +140,7 @@ def backpack() -> list[Part]:
     belts = [box((0.18, 0.07, 1.1), leather, 0.02).at(x, -0.78, 1.75) for x in (-0.5, 0.5)]
     buckles = [box((0.3, 0.08, 0.26), BRASS, 0.03).at(x, -0.84, 1.5) for x in (-0.5, 0.5)]
     loop = spline([(-0.3, 0.3, 2.55), (-0.26, 0.3, 2.95), (0.26, 0.3, 2.95), (0.3, 0.3, 2.55)], 3)
-    path = spline(
-        [(0.45, 0.5, 2.3), (0.6, 0.95, 2.2), (0.7, 1.05, 1.3), (0.7, 0.7, 0.5), (0.8, 0.5, 0.35)], 3
-    )
+    path = spline([(0.45, 0.5, 2.3), (0.6, 0.95, 2.2), (0.7, 1.05, 1.3), (0.7, 0.7, 0.5), (0.8, 0.5, 0.35)], 3)
     shoulder = tube(path, 0.2, strap, 10, flatten=0.4, up=(0, 1, 0)).both_sides()
     top = tube(loop, 0.09, strap, 8, up=(0, 1, 0))
     return [body, pocket, pocket_zip, *side_pocket, flap, *belts, *buckles, top, *shoulder]
@@ -217,59 +209,43 @@ def gift_box() -> list[Part]:
         part.copy().turned(z=turn)
         for turn in (0, 90)
         for part in (
-            box((0.42, 2.26, 1.66), GOLD, 0.02).at(z=0.86),
-            box((0.42, 2.46, 0.54), GOLD, 0.02).at(z=1.83),
+            box((0.3, 2.26, 1.66), RIBBON, 0.02).at(z=0.86),
+            box((0.3, 2.46, 0.54), RIBBON, 0.02).at(z=1.83),
         )
     ]
     # The two bands would share the plane of the lid's top where they cross.
     bands = [band.scaled(1, 1, 1 + 0.006 * (i // 2)) for i, band in enumerate(bands)]
-    path = spline(
-        [(0, 0, 2.15), (0.5, 0, 2.8), (1.0, 0, 2.95), (1.12, 0, 2.5), (0.6, 0, 2.2), (0, 0, 2.2)], 4
-    )
-    loop = tube(path, 0.3, GOLD, 12, flatten=0.25, up=(0, 0, 1))
-    tail = tube(spline([(0, 0, 2.2), (0.3, -0.5, 2.3), (0.5, -1.0, 2.14)], 3), 0.22, GOLD, 10, flatten=0.25)
-    knot = sphere((0.26, 0.26, 0.22), GOLD, 14, 8).at(z=2.28)
+    path = spline([(0, 0, 2.15), (0.5, 0, 2.8), (1.0, 0, 2.95), (1.12, 0, 2.5), (0.6, 0, 2.2), (0, 0, 2.2)], 4)
+    loop = tube(path, 0.26, RIBBON, 12, flatten=0.25)
+    tail = tube(spline([(0, 0, 2.2), (0.3, -0.5, 2.3), (0.5, -1.0, 2.14)], 3), 0.22, RIBBON, 10, flatten=0.25)
+    knot = sphere((0.26, 0.26, 0.22), RIBBON, 14, 8).at(z=2.28)
     return [body, lid, *bands, *loop.turned(z=25).both_sides(), *tail.both_sides(), knot]
 
 
 def book() -> list[Part]:
     cloth = paint("#a8352f", 0.55)
-    front = box((1.7, 0.09, 2.4), cloth, 0.03).at(0.06, -0.33, 1.2)
-    back = box((1.7, 0.09, 2.4), cloth, 0.03).at(0.06, 0.33, 1.2)
-    spine_outline = [
-        (-0.8, -0.37),
-        (-0.86, -0.37),
-        (-0.97, -0.2),
-        (-1.0, 0),
-        (-0.97, 0.2),
-        (-0.86, 0.37),
-        (-0.8, 0.37),
+    edge = material("page_edge", "#cfc4a8", 0.8)
+    covers = box((1.7, 0.1, 2.4), cloth, 0.03).at(0.08, -0.42, 1.2).both_sides("y")
+    outline = [(-0.72, -0.42), (-0.84, -0.47), (-0.98, -0.28), (-1.03, 0)]
+    outline = [*outline, *((x, -y) for x, y in reversed(outline[:3]))]
+    spine = extrude(outline, 2.4, cloth, 0.03).turned(x=-90).at(0, 0, 1.2)
+    cords = [
+        extrude(outline, 0.09, cloth).scaled(1.05, 1, 1.05).turned(x=-90).at(0, 0, z) for z in (0.35, 0.75, 1.65, 2.05)
     ]
-    spine = extrude(spine_outline, 2.4, cloth, 0.03).turned(x=-90).at(0, 0, 1.2)
-    pages = box((1.64, 0.58, 2.24), PAPER, 0.02).at(-0.02, 0, 1.2)
-    leaves = [
-        box((1.65, 0.012, 2.25), material("page_edge", "#cfc4a8", 0.8)).at(-0.02, y, 1.2)
-        for y in (-0.18, -0.06, 0.06, 0.18)
-    ]
-    plate = box((0.95, 0.03, 0.5), GOLD, 0.01).at(0.12, -0.375, 1.75)
-    rule = box((1.2, 0.02, 0.05), GOLD).at(0.12, -0.375, 0.45)
-    rules = [rule, rule.copy().at(z=0.13)]
-    marker = extrude([(0.35, 2.3), (0.6, 2.3), (0.6, -0.02), (0.475, 0.12), (0.35, -0.02)], 0.03, GOLD).at(
-        0, -0.12, 0.02
-    )
-    return [part.turned(z=-20) for part in (front, back, spine, pages, *leaves, plate, *rules, marker)]
+    pages = box((1.62, 0.76, 2.32), PAPER, 0.02).at(0, 0, 1.2)
+    leaves = [box((1.63, 0.014, 2.33), edge).at(0, y, 1.2) for y in (-0.24, -0.08, 0.08, 0.24)]
+    plate = box((0.85, 0.03, 0.4), RIBBON, 0.01).at(0.14, -0.47, 1.75)
+    rules = box((1.2, 0.02, 0.06), RIBBON).at(0.14, -0.47, 0.42).repeated(2, z=0.15)
+    spine_label = extrude(outline, 0.5, RIBBON).scaled(1.02, 0.6, 1).turned(x=-90).at(0, 0, 1.2)
+    return [part.turned(z=-14) for part in (*covers, spine, *cords, pages, *leaves, plate, *rules, spine_label)]
 
 
 def candle() -> list[Part]:
     wax = paint("#e9d8b0", 0.4)
-    dish = lathe(
-        [(0, 0), (0.9, 0), (1.3, 0.18), (1.36, 0.3), (1.28, 0.3), (0.85, 0.12), (0, 0.12)], BRASS, 32
-    )
+    dish = lathe([(0, 0), (0.9, 0), (1.3, 0.18), (1.36, 0.3), (1.28, 0.3), (0.85, 0.12), (0, 0.12)], BRASS, 32)
     socket = lathe([(0, 0.1), (0.88, 0.1), (0.94, 0.16), (0.92, 0.4), (0.78, 0.42), (0, 0.42)], BRASS, 24)
     ring = torus(0.32, 0.09, BRASS, 20, 8).turned(x=90).at(1.6, 0, 0.34)
-    pillar = lathe(
-        [(0, 0.3), (0.8, 0.3), (0.8, 2.3), (0.76, 2.4), (0.66, 2.4), (0.54, 2.3), (0, 2.28)], wax, 26
-    )
+    pillar = lathe([(0, 0.3), (0.8, 0.3), (0.8, 2.3), (0.76, 2.4), (0.66, 2.4), (0.54, 2.3), (0, 2.28)], wax, 26)
     drips = []
     for angle, length, width in (
         (-100, 0.95, 0.16),

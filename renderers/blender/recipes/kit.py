@@ -82,6 +82,7 @@ class Part:
             self.bm, geom=edges, offset=width, offset_type="OFFSET", segments=segments, profile=0.5,
             affect="EDGES", clamp_overlap=True,
         )  # fmt: skip
+        self.bm = _in_fixed_order(self.bm)
         return self
 
     def subdivided(self, levels: int = 1) -> Self:
@@ -151,6 +152,7 @@ class Part:
         self.bm.free()
         self.bm = bmesh.new()
         self.bm.from_object(holder, bpy.context.evaluated_depsgraph_get())
+        self.bm = _in_fixed_order(self.bm)
         _drop(holder)
         return self
 
@@ -179,9 +181,9 @@ def cylinder(
 def sphere(radius: float | Vec3, material: Material, sides: int = 24, rings: int = 14) -> Part:
     """A sphere, or an ellipsoid of three radii."""
     radii = radius if isinstance(radius, tuple) else (radius, radius, radius)
-    bm = bmesh.new()
-    bmesh.ops.create_uvsphere(bm, u_segments=sides, v_segments=rings, radius=1.0)
-    return Part(bm, material, 180.0).scaled(*radii)
+    angles = [math.pi * i / rings for i in range(1, rings)]
+    profile = [(0.0, -1.0), *((math.sin(a), -math.cos(a)) for a in angles), (0.0, 1.0)]
+    return lathe(profile, material, sides).scaled(*radii).creased(180.0)
 
 
 def capsule(radius: float, length: float, material: Material, sides: int = 20) -> Part:
@@ -356,7 +358,7 @@ def assemble(noun: str, parts: Sequence[Part]) -> Any:
     high = Vector(max(co[i] for co in corners) for i in range(3))
     shift = Vector((-(low.x + high.x) / 2, -(low.y + high.y) / 2, -low.z))
     for vertex in joined.verts:
-        vertex.co = [round(c, DECIMALS) for c in vertex.co + shift]
+        vertex.co = [round(c, DECIMALS) + 0.0 for c in vertex.co + shift]
     mesh = _mesh(joined, noun)
     joined.free()
     for slot in slots:
@@ -399,6 +401,29 @@ def _mesh(bm: Any, name: str) -> Any:
     mesh = bpy.data.meshes.new(name)
     bm.to_mesh(mesh)
     return mesh
+
+
+def _in_fixed_order(bm: Any) -> Any:
+    """The same mesh with its vertices and faces sorted by position. Frees `bm`.
+
+    Blender's bevel and modifiers leave them in an order that follows memory addresses, another in each run.
+    """
+    points = [tuple(c + 0.0 for c in vertex.co) for vertex in bm.verts]  # + 0.0: no negative zero
+    bm.verts.index_update()
+    ranks = {point: rank for rank, point in enumerate(sorted(set(points)))}
+    outlines = set()
+    for face in bm.faces:
+        corners = [ranks[points[vertex.index]] for vertex in face.verts]
+        first = corners.index(min(corners))
+        outlines.add((*corners[first:], *corners[:first]))
+    bm.free()
+    ordered = bmesh.new()
+    vertices = [ordered.verts.new(point) for point in ranks]
+    for outline in sorted(outlines):
+        if len(set(outline)) == len(outline):
+            ordered.faces.new([vertices[corner] for corner in outline])
+    ordered.normal_update()
+    return ordered
 
 
 def _temporary_object(bm: Any) -> Any:

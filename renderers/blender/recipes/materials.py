@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 PAINT = "paint"
@@ -18,15 +19,13 @@ class Material:
 
     def linear(self) -> tuple[float, float, float]:
         """The colour in linear light, which is what Principled and glTF take, rounded to 5 decimals."""
-        red, green, blue = (
-            round(c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4, 5) for c in self.colour
-        )
+        red, green, blue = (round(c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4, 5) for c in self.colour)
         return red, green, blue
 
 
 def material(name: str, colour: str, roughness: float = 0.5, metallic: float = 0.0) -> Material:
     """A material of that name from an sRGB hex colour such as `#c8452f`."""
-    assert len(colour) == 7 and colour[0] == "#", f"not a hex colour: {colour!r}"
+    assert re.fullmatch("#[0-9a-f]{6}", colour), f"not a hex colour: {colour!r}"
     red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
     return Material(name, (red, green, blue), roughness, metallic)
 
@@ -54,3 +53,4 @@ DARK_GLASS = material("dark_glass", "#20262e", 0.1)
 LEAF = material("leaf", "#4e8a38", 0.6)
 STEM = material("stem", "#6f4a2a", 0.7)
 PINK = material("pink", "#e79aa6", 0.6)
+RIBBON = material("ribbon", "#f4efe6", 0.35)

@@ -46,9 +46,7 @@ def contact_sheet(
             x, y = (i % columns) * size_px, (i // columns) * (size_px + LABEL_PX)
             with Image.open(tile) as image:
                 sheet.paste(image.convert("RGB"), (x, y))
-            draw.text(
-                (x + size_px / 2, y + size_px + LABEL_PX / 2), label, fill="black", anchor="mm", font=font
-            )
+            draw.text((x + size_px / 2, y + size_px + LABEL_PX / 2), label, fill="black", anchor="mm", font=font)
     out.parent.mkdir(parents=True, exist_ok=True)
     sheet.save(out)
 
@@ -82,7 +80,7 @@ def _silent_stdout() -> Iterator[None]:
     """Blender prints its progress from C straight to file descriptor 1, dozens of lines for each tile."""
     sys.stdout.flush()
     kept = os.dup(1)
-    with open(os.devnull, "w") as nowhere:
+    with Path(os.devnull).open("w") as nowhere:
         os.dup2(nowhere.fileno(), 1)
     try:
         yield
