@@ -181,7 +181,6 @@ class RenderJob:
 
     job_id: str
     scene: SceneSpec
-    settings: RenderSettings
     seed: int
     out: str
 

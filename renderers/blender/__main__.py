@@ -1,6 +1,7 @@
 """`python -m renderers.blender --log LOG`: render the jobs that come on stdin, one JSON line each.
 
-Requests: {"settings": RenderSettings} once, then RenderJobs. Answers: {"ready": ...} or {"job_id", "ok", "error", "seconds"}.
+Requests: {"settings": RenderSettings} once, then {"job": RenderJob} each.
+Answers: {"ready", "error"}, then {"job_id", "ok", "error", "seconds"} each.
 """
 
 import argparse
@@ -34,7 +35,7 @@ class Worker:
             except compat.DeviceError as error:
                 return {"ready": False, "error": str(error)}
             return {"ready": True, "error": ""}
-        job: RenderJob = from_json(RenderJob, request)
+        job: RenderJob = from_json(RenderJob, request["job"])
         begin = time.perf_counter()
         try:
             self._render(job)

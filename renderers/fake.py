@@ -1,0 +1,101 @@
+"""`python -m renderers.fake --log LOG`: flat coloured boxes with exact masks, for fast tests and for scale.
+
+It speaks the same protocol as Blender's worker, projects the same cameras and knows occlusion by distance, but draws
+each object as the box of its model's extent. Extents are read from the spec's scale alone: boxes are cubes.
+"""
+
+import argparse
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from generator.specs import ObjectSpec, RenderJob, RenderSettings, SceneSpec, Vec3, from_json, project
+from renderers.answers import serve
+
+# Colours of objects that keep their own look, by role, far apart.
+OWN = ((200, 60, 60), (60, 60, 200), (60, 160, 60))
+WALL, FLOOR = (205, 200, 190), (150, 140, 125)
+
+
+class Worker:
+    """Draws jobs at the size that the settings asked for."""
+
+    def __init__(self) -> None:
+        self._size_px = 0
+
+    def handle(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Answer one request as `renderers.blender` does."""
+        if "settings" in request:
+            settings: RenderSettings = from_json(RenderSettings, request["settings"])
+            self._size_px = settings.size_px
+            return {"ready": True, "error": ""}
+        job: RenderJob = from_json(RenderJob, request["job"])
+        begin = time.perf_counter()
+        image, visible, amodal = draw(job.scene, self._size_px)
+        Image.fromarray(image).save(f"{job.out}.png", compress_level=1)
+        np.savez(f"{job.out}.npz", visible=visible, amodal=amodal)
+        return {"job_id": job.job_id, "ok": True, "error": "", "seconds": time.perf_counter() - begin}
+
+
+def draw(scene: SceneSpec, size_px: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Image (H, W, 3) uint8, visible (H, W) uint8 and amodal (n, H, W) bool of a scene of boxes."""
+    image = np.empty((size_px, size_px, 3), np.uint8)
+    image[: size_px // 2], image[size_px // 2 :] = WALL, FLOOR
+    amodal = np.stack([_silhouette(item, scene, size_px) for item in scene.objects])
+    visible = np.zeros((size_px, size_px), np.uint8)
+    order = sorted(range(len(scene.objects)), key=lambda number: -_distance(scene, number))
+    for number in order:
+        item = scene.objects[number]
+        colour = OWN[number] if item.paint is None else tuple(round(255 * value) for value in item.paint)
+        visible[amodal[number]] = 1 + number
+        image[amodal[number]] = colour
+    return image, visible, amodal
+
+
+def _silhouette(item: ObjectSpec, scene: SceneSpec, size_px: int) -> np.ndarray:
+    """The convex hull of the projected corners, as a mask (H, W)."""
+    half = 0.35 * item.scale_m
+    x, y, z = item.position_m
+    corners: list[Vec3] = [(x + i * half, y + j * half, z + k * 2 * half) for i in (-1, 1) for j in (-1, 1) for k in (0, 1)]
+    points = [project(scene.camera, corner) for corner in corners]
+    mask = Image.new("1", (size_px, size_px))
+    ImageDraw.Draw(mask).polygon([(u * size_px, v * size_px) for u, v in _hull(points)], fill=1)
+    return np.array(mask)
+
+
+def _hull(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Convex hull (Andrew's monotone chain)."""
+    ordered = sorted(set(points))
+
+    def half(sequence: list[tuple[float, float]]) -> list[tuple[float, float]]:
+        chain: list[tuple[float, float]] = []
+        for point in sequence:
+            while len(chain) > 1 and _turn(chain[-2], chain[-1], point) <= 0:
+                chain.pop()
+            chain.append(point)
+        return chain[:-1]
+
+    return half(ordered) + half(ordered[::-1])
+
+
+def _turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+def _distance(scene: SceneSpec, number: int) -> float:
+    return math.dist(scene.camera.position_m, scene.objects[number].position_m)
+
+
+def main() -> None:
+    """Parse the command line and serve until stdin closes."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--log", required=True, type=Path)
+    serve(str(parser.parse_args().log), Worker().handle)
+
+
+if __name__ == "__main__":
+    main()
