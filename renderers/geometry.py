@@ -24,7 +24,7 @@ SILHOUETTE_POINTS = 60_000
 
 
 class Unusable(Exception):
-    """The asset cannot be used; `reason` is from the closed list `generator.assets.vet.REASONS`."""
+    """The asset cannot be used; `reason` is from the closed list `generator.assets.reasons.REASONS`."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
@@ -179,7 +179,8 @@ def components(soup: Soup) -> Ints:
         if (updated == labels).all():
             break
         labels = updated
-    return np.unique(labels[triangles[:, 0]], return_inverse=True)[1].reshape(-1).astype(np.int64)
+    parts: Ints = np.unique(labels[triangles[:, 0]], return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return parts
 
 
 def find_backdrop(soup: Soup) -> str | None:

@@ -108,8 +108,7 @@ def visible_meshes() -> list[Any]:
 def decimate(max_triangles: int) -> bool:
     """Add modifiers that bring the whole to about `max_triangles`; whether there was need."""
     objects = visible_meshes()
-    counts = [sum(len(polygon.vertices) - 2 for polygon in item.data.polygons) if len(item.data.polygons) < 20_000
-              else len(item.data.loops) - 2 * len(item.data.polygons) for item in objects]
+    counts = [len(item.data.loops) - 2 * len(item.data.polygons) for item in objects]
     total = sum(counts)
     if total <= max_triangles:
         return False
@@ -129,7 +128,8 @@ def collect(textures: materials.Textures) -> tuple[Soup, list[materials.Surface]
     graph = bpy.context.evaluated_depsgraph_get()
     surfaces: list[materials.Surface] = [materials.Surface(PLAIN)]
     known: dict[str, int] = {}
-    parts, warnings = [], []
+    parts: list[Soup] = []
+    warnings: list[str] = []
     for item in visible_meshes():
         evaluated = item.evaluated_get(graph)
         mesh = evaluated.to_mesh()
@@ -173,9 +173,7 @@ def reshade(mesh: Any) -> None:
     mesh.set_sharp_from_angle(angle=math.radians(SMOOTH_ANGLE_DEG))
 
 
-def read_mesh(
-    mesh: Any, matrix: Any, slots: list[int], surfaces: list[materials.Surface], warnings: list[str]
-) -> Soup:
+def read_mesh(mesh: Any, matrix: Any, slots: list[int], surfaces: list[materials.Surface], warnings: list[str]) -> Soup:
     """One evaluated mesh as arrays in world space; `slots` gives the surface index of each material slot."""
     count = len(mesh.loop_triangles)
     world = np.array(matrix, dtype=np.float64)
@@ -204,7 +202,7 @@ def read_mesh(
             warnings.append("texture_without_uv")
             raw = np.tile([0.0, 1.0], (int(at.sum()) * 3, 1)) + [0.5, -0.5] / np.array(surface.texture_size)
         else:
-            raw = foreach(layer.uv, "vector", np.float32, 2)[loops[at]].astype(np.float64).reshape(-1, 2)
+            raw = np.nan_to_num(foreach(layer.uv, "vector", np.float32, 2)[loops[at]].astype(np.float64).reshape(-1, 2))
         uv[at] = materials.change_uv(raw, surface).reshape(-1, 3, 2)
 
     rgba = np.ones((count, 3, 4))
@@ -288,10 +286,10 @@ def save_model(model: Model, path: Path) -> None:
     arrays |= {f"texture_{index}": texture for index, texture in enumerate(model.textures)}
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     with part.open("wb") as file:
-        np.savez(file, allow_pickle=False, **arrays)  # type: ignore[arg-type]
+        np.savez(file, **arrays)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(part, path)
+    part.replace(path)
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ class Textures:
 
 
 def read_pixels(image: Any, limit: int = MAX_TEXTURE_PX) -> NDArray[np.uint8]:
-    """An image as (h, w, 4) uint8 sRGB, first row on top, at most `limit` pixels a side. Raises Unusable if it has none."""
+    """An image as (h, w, 4) uint8 sRGB, first row on top, at most `limit` pixels a side. Raises Unusable."""
     width, height = image.size
     if width == 0 or height == 0 or not len(image.pixels) or not image.has_data:
         raise Unusable("missing_texture", f"image {image.name!r} cannot be read")
@@ -242,7 +242,8 @@ def _trace_math(node: Any) -> Trace:
 
 
 def _product(a: Trace, b: Trace) -> Trace:
-    factor = tuple(x * y for x, y in zip(a.factor, b.factor, strict=True))
+    (a0, a1, a2), (b0, b1, b2) = a.factor, b.factor
+    factor = (a0 * b0, a1 * b1, a2 * b2)
     pictured = a if a.image is not None else b
     return replace(pictured, factor=factor, corner_colour=a.corner_colour or b.corner_colour)
 
@@ -279,7 +280,8 @@ def _clamped(rgb: tuple[float, ...]) -> tuple[float, float, float]:
 def _resized(plane: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.uint8]:
     rows = np.arange(shape[0]) * plane.shape[0] // shape[0]
     columns = np.arange(shape[1]) * plane.shape[1] // shape[1]
-    return plane[rows[:, None], columns[None, :]]
+    resized: NDArray[np.uint8] = plane[rows[:, None], columns[None, :]]
+    return resized
 
 
 def _unmirrored(pixels: NDArray[np.uint8], wrap: tuple[Wrap, Wrap]) -> NDArray[np.uint8]:

@@ -1,0 +1,72 @@
+"""From `--assets` to the catalog: find the files, prepare what is not in the cache, say what was left out."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from generator.assets.bundled import read_bundled
+from generator.assets.catalog import Asset, Catalog, Reject
+from generator.assets.folder import read_folder
+from generator.assets.prepare import Prepared, prepare_all
+from generator.assets.sources import Source
+from generator.errors import AssetError
+
+# More rejects than this and the folder is not what the user thinks it is.
+MAX_REJECTED_SHARE = 0.5
+
+
+def read_sources(source: str) -> list[Source]:
+    """What `source` ("bundled" or a directory) offers. Raises AssetError."""
+    if source == "bundled":
+        return read_bundled()
+    return read_folder(Path(source).expanduser(), "folder")
+
+
+def load_catalog(source: str, *, cache: Path, workers: int, report: Callable[[int, int], None]) -> Catalog:
+    """The vetted assets of `source`: "bundled", "objaverse" or a directory.
+
+    `report(done, total)` is called as they are prepared. Raises AssetError when there are none, or more than half are
+    rejected.
+    """
+    catalog = vet_sources(read_sources(source), source, cache=cache, workers=workers, report=report)
+    total = len(catalog.assets) + len(catalog.rejects)
+    if len(catalog.rejects) > MAX_REJECTED_SHARE * total:
+        first = catalog.rejects[0]
+        raise AssetError(
+            f"{len(catalog.rejects)} of {total} assets of {source} cannot be used, e.g. {first.path}: {first.reason}"
+            f" ({first.detail}); `python -m generator assets vet --assets {source}` lists all"
+        )
+    return catalog
+
+
+def vet_sources(
+    sources: Sequence[Source], name: str, *, cache: Path, workers: int, report: Callable[[int, int], None]
+) -> Catalog:
+    """Prepare every source; accepted and rejected ones, in the order of their uids."""
+    sources = sorted(sources, key=lambda source: source.uid)
+    outcomes = prepare_all([source.path for source in sources], cache=cache, workers=workers, report=report)
+    assets: list[Asset] = []
+    rejects: list[Reject] = []
+    for source, outcome in zip(sources, outcomes, strict=True):
+        if isinstance(outcome, Prepared):
+            assets.append(_asset(source, name, outcome))
+        else:
+            rejects.append(Reject(source.uid, source.noun, str(source.path), outcome.reason, outcome.detail))
+    return Catalog(tuple(assets), tuple(rejects))
+
+
+def _asset(source: Source, name: str, prepared: Prepared) -> Asset:
+    return Asset(
+        uid=source.uid,
+        noun=source.noun,
+        source=name if name in ("bundled", "objaverse") else "folder",
+        path=str(source.path),
+        sha256=prepared.sha256,
+        model=str(prepared.model),
+        extent=prepared.extent,
+        triangles=prepared.triangles,
+        paint_plan=prepared.paint_plan,
+        title=source.title,
+        author=source.author,
+        licence=source.licence,
+        url=source.url,
+    )
