@@ -22,6 +22,7 @@ from typing import Any, Literal
 import psutil
 
 from generator.child import Child, ChildFailure
+from generator.cli import Doctor
 
 # Blender's own Python version decides: bpy is built for exactly one. Both are long-term releases.
 SUPPORTED = {(3, 11): "4.5", (3, 13): "5.2"}
@@ -67,16 +68,6 @@ START_S = 180.0
 RENDER_S = 300.0  # The first picture on a GPU compiles its kernels.
 
 
-@dataclass(frozen=True)
-class DoctorConfig:
-    """Check this machine: Python and Blender, devices, system libraries, extras, space.
-
-    out: the folder whose disk is checked for space.
-    """
-
-    out: Path = Path("datasets_out")
-
-
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One line of the report. mend: what to do about it, "" when nothing; fatal: `render` cannot run as things are."""
@@ -88,10 +79,10 @@ class Finding:
     fatal: bool = False
 
 
-def run(config: DoctorConfig) -> int:
+def run_doctor(_: Doctor) -> int:
     """Print the report; 0 when pairs can be rendered here, else 1."""
     findings: list[Finding] = []
-    for finding in examine(config.out):
+    for finding in examine(Path("datasets_out")):
         findings.append(finding)
         _print(finding)
     fatal = [finding for finding in findings if finding.fatal]

@@ -34,6 +34,9 @@ class Skipped:
     name: str
     reason: str
 
+    def __str__(self) -> str:
+        return f"{self.name}: {self.reason}"
+
 
 def find(folder: Path, cache: Path) -> tuple[list[Photo], list[Skipped]]:
     """The images below `folder`, sorted by name, copied into `cache`, and the files that are no usable image.

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from generator import doctor
-from generator.doctor import DoctorConfig, Finding
+from generator.cli import Doctor
+from generator.doctor import Finding
 
 
 def bpy_library(name: str) -> Path:
@@ -129,11 +130,11 @@ def test_little_disk_is_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_report_and_exit_code(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     broken = Finding("libraries", "missing", "bpy cannot load: libSM.so.6", "apt-get install libsm6", fatal=True)
     monkeypatch.setattr(doctor, "examine", lambda _: iter([Finding("python", "ok", "fine"), broken]))
-    assert doctor.run(DoctorConfig()) == 1
+    assert doctor.run_doctor(Doctor()) == 1
     printed = capsys.readouterr().out
     assert "To mend it:\n  apt-get install libsm6" in printed
     monkeypatch.setattr(doctor, "examine", lambda _: iter([Finding("python", "ok", "fine")]))
-    assert doctor.run(DoctorConfig()) == 0
+    assert doctor.run_doctor(Doctor()) == 0
 
 
 def test_equal_devices_are_counted() -> None:
@@ -141,8 +142,8 @@ def test_equal_devices_are_counted() -> None:
 
 
 @pytest.mark.blender
-def test_this_machine_renders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert doctor.run(DoctorConfig(tmp_path)) == 0
+def test_this_machine_renders(capsys: pytest.CaptureFixture[str]) -> None:
+    assert doctor.run_doctor(Doctor()) == 0
     printed = capsys.readouterr().out
     assert "Cycles on CPU" in printed
     assert "Workbench" in printed
