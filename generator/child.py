@@ -117,5 +117,3 @@ class Child:
         self._process.kill()
         self._process.wait()
         return ChildFailure(kind, self.log_tail())
-
-

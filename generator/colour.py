@@ -29,7 +29,7 @@ class Measured:
     margin: float
 
 
-def to_lab(srgb: NDArray[np.floating]) -> NDArray[np.float64]:
+def to_lab(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
     """(..., 3) sRGB in [0, 1] to CIELAB (..., 3): L 0 to 100, a and b about -128 to 127."""
     values = np.asarray(srgb, dtype=np.float64)
     linear = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
@@ -49,9 +49,7 @@ def measure(pixels: NDArray[np.uint8], colours: Mapping[str, Rgb]) -> Measured:
     focal = to_lab(np.array([colours[name] for name in names]))  # (K, 3)
     difference = lab[:, None, :] - focal[None, :, :]
     # In shade a surface keeps its hue and loses lightness and chroma together.
-    distance = np.sqrt(
-        (LIGHTNESS_WEIGHT * difference[..., 0]) ** 2 + difference[..., 1] ** 2 + difference[..., 2] ** 2
-    )
+    distance = np.sqrt((LIGHTNESS_WEIGHT * difference[..., 0]) ** 2 + difference[..., 1] ** 2 + difference[..., 2] ** 2)
     votes = np.bincount(distance.argmin(axis=1), minlength=len(names)) / len(pixels)
     order = np.argsort(-votes, kind="stable")
     median = np.median(lab, axis=0)

@@ -34,7 +34,9 @@ class RenderProcess:
     encoded while the next is being rendered.
     """
 
-    def __init__(self, renderer: str, settings: RenderSettings, log: Path, timeout_s: float, memory_limit_bytes: int) -> None:
+    def __init__(
+        self, renderer: str, settings: RenderSettings, log: Path, timeout_s: float, memory_limit_bytes: int
+    ) -> None:
         self._module = RENDERERS[renderer]
         self._settings = settings
         self._log = log
@@ -48,7 +50,9 @@ class RenderProcess:
         self._start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._stop()
         self._scratch.cleanup()
 
@@ -93,7 +97,9 @@ class RenderProcess:
         try:
             for side, scene in enumerate(spec.scenes):
                 # Both sides share the seed: their noise, such as is left, must not tell them apart.
-                job = RenderJob(f"{spec.key}/{side}", scene, (spec.index * 64 + spec.attempt) % 2**31, self._out(spec, side))
+                job = RenderJob(
+                    f"{spec.key}/{side}", scene, (spec.index * 64 + spec.attempt) % 2**31, self._out(spec, side)
+                )
                 self._child.send({"job": to_json(job)})
         except ChildFailure:
             return

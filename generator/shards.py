@@ -202,6 +202,17 @@ def write_json(path: Path, data: Any) -> None:
         _flush(stream)
 
 
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object from a file; DataError when it is not one."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: not readable as JSON ({error})") from error
+    if not isinstance(data, dict):
+        raise DataError(f"{path}: not a JSON object")
+    return data
+
+
 def sha256(path: Path) -> str:
     """Hex digest of a file's content."""
     with path.open("rb") as stream:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from generator.specs import ObjectSpec, RenderJob, RenderSettings, SceneSpec, Vec3, from_json, project
@@ -41,7 +42,7 @@ class Worker:
         return {"job_id": job.job_id, "ok": True, "error": "", "seconds": time.perf_counter() - begin}
 
 
-def draw(scene: SceneSpec, size_px: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def draw(scene: SceneSpec, size_px: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.bool_]]:
     """Image (H, W, 3) uint8, visible (H, W) uint8 and amodal (n, H, W) bool of a scene of boxes."""
     image = np.empty((size_px, size_px, 3), np.uint8)
     image[: size_px // 2], image[size_px // 2 :] = WALL, FLOOR
@@ -56,11 +57,13 @@ def draw(scene: SceneSpec, size_px: int) -> tuple[np.ndarray, np.ndarray, np.nda
     return image, visible, amodal
 
 
-def _silhouette(item: ObjectSpec, scene: SceneSpec, size_px: int) -> np.ndarray:
+def _silhouette(item: ObjectSpec, scene: SceneSpec, size_px: int) -> NDArray[np.bool_]:
     """The convex hull of the projected corners, as a mask (H, W)."""
     half = 0.35 * item.scale_m
     x, y, z = item.position_m
-    corners: list[Vec3] = [(x + i * half, y + j * half, z + k * 2 * half) for i in (-1, 1) for j in (-1, 1) for k in (0, 1)]
+    corners: list[Vec3] = [
+        (x + i * half, y + j * half, z + k * 2 * half) for i in (-1, 1) for j in (-1, 1) for k in (0, 1)
+    ]
     points = [project(scene.camera, corner) for corner in corners]
     mask = Image.new("1", (size_px, size_px))
     ImageDraw.Draw(mask).polygon([(u * size_px, v * size_px) for u, v in _hull(points)], fill=1)

@@ -26,13 +26,13 @@ SAMPLES = 4096
 Rgbs = NDArray[np.float64]  # (N, 3), linear unless said otherwise
 
 
-def to_linear(srgb: NDArray[np.floating]) -> Rgbs:
+def to_linear(srgb: NDArray[np.float64]) -> Rgbs:
     """sRGB in [0, 1] to linear light."""
     values = np.asarray(srgb, dtype=np.float64)
     return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
 
 
-def to_srgb(linear: NDArray[np.floating]) -> Rgbs:
+def to_srgb(linear: NDArray[np.float64]) -> Rgbs:
     """Linear light to sRGB, clipped to [0, 1]."""
     values = np.clip(np.asarray(linear, dtype=np.float64), 0.0, 1.0)
     return np.where(values <= 0.0031308, values * 12.92, 1.055 * values ** (1 / 2.4) - 0.055)

@@ -13,8 +13,8 @@ from generator.tasks.stages import STAGES, Axis, Footprint, Stage, frame, light
 from generator.vocabulary import Vocabulary
 
 # Longest side of an object in frames: from about a fifth to nearly half of the picture.
-FRACTIONS = (0.25, 0.36)
-LARGEST = 0.46
+FRACTIONS = (0.28, 0.42)
+LARGEST = 0.5
 # Turns that keep an object's front in view.
 YAW_DEG = 38.0
 LYING_YAW_DEG = 25.0

@@ -9,6 +9,7 @@ from generator.tasks.compose import Context, Part, compose
 from generator.tasks.stages import STAGES, Axis
 
 NAME = "negation"
+ROLES = 4
 SLOTS: tuple[int, int] = (0, 1)
 
 

@@ -133,6 +133,8 @@ def ground(rng: np.random.Generator, axis: Axis, size: Footprint, place: Backgro
     return Stage("ground", slots, 0.0, (slab, _wall(wall_y, place)), camera)
 
 
+# Low enough to reach under a board; steep where things lie, or their shadows would make them float.
+KEY_ELEVATION_DEG = {"shelf": (15.0, 35.0), "steps": (30.0, 60.0), "flatlay": (58.0, 78.0), "ground": (35.0, 65.0)}
 StageMaker = Callable[[np.random.Generator, Axis, Footprint, Background], Stage]
 STAGES: dict[str, StageMaker] = {"shelf": shelf, "steps": steps, "flatlay": flatlay, "ground": ground}
 # Those on which all four relations look alike.
@@ -161,9 +163,10 @@ def frame(camera: CameraSpec, rng: np.random.Generator, corners: list[Vec3]) -> 
 def light(rng: np.random.Generator, ambient: Rgb, stage: str) -> LightSpec:
     """A soft key from a window or the sun and an even fill; together a white wall comes out near white."""
     key_share = rng.uniform(0.45, 0.7)
-    level = rng.uniform(0.85, 1.05)
+    # Boards take light away from what stands between them.
+    level = rng.uniform(0.9, 1.1) * (1.25 if stage == "shelf" else 1.0)
     warmth = rng.uniform(-1.0, 1.0)
-    elevation = rng.uniform(20.0, 45.0) if stage == "shelf" else rng.uniform(35.0, 65.0)
+    elevation = rng.uniform(*KEY_ELEVATION_DEG[stage])
     return LightSpec(
         azimuth_deg=float(rng.uniform(-65.0, 65.0)),
         elevation_deg=float(elevation),

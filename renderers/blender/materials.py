@@ -38,7 +38,9 @@ def new_image(name: str, pixels: NDArray[np.uint8]) -> "bpy.types.Image":
     return image
 
 
-def model_material(model: Model, number: int, paint: Rgb | None, plan: PaintPlan | None, name: str) -> "bpy.types.Material":
+def model_material(
+    model: Model, number: int, paint: Rgb | None, plan: PaintPlan | None, name: str
+) -> "bpy.types.Material":
     """Material `number` of a model, in its own colours or painted."""
     item = model.materials[number]
     painted = paint is not None and plan is not None and (plan.mode != "material" or item.name == plan.material)

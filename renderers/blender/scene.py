@@ -137,9 +137,10 @@ _STAGE = materials.Material("stage", (0.0, 0.0, 0.0, 1.0), 0.0, 1.0, (0.0, 0.0, 
 
 def _placement(spec: ObjectSpec, positions: NDArray[np.float32]) -> Matrix:
     """Turn, scale and set down: the turned object's footprint is centred on x, y and its lowest point touches z."""
-    turn = Euler((0.0, 0.0, math.radians(spec.yaw_deg))).to_matrix() @ Euler(
-        (math.radians(spec.pitch_deg), 0.0, 0.0)
-    ).to_matrix()
+    turn = (
+        Euler((0.0, 0.0, math.radians(spec.yaw_deg))).to_matrix()
+        @ Euler((math.radians(spec.pitch_deg), 0.0, 0.0)).to_matrix()
+    )
     turned = positions.astype(np.float64) @ np.array(turn).T * spec.scale_m
     low, high = turned.min(axis=0), turned.max(axis=0)
     anchor = np.array([(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, low[2]])
@@ -182,9 +183,7 @@ def _slab_mesh(spec: SlabSpec) -> "bpy.types.Mesh":
         facing = max(frame.faces, key=lambda face: face.normal[axis] * (-1 if axis == 1 else 1))
         bmesh.ops.delete(frame, geom=[face for face in frame.faces if face is not facing], context="FACES")
     elif spec.bevel_m > 0:
-        bmesh.ops.bevel(
-            frame, geom=list(frame.edges), offset=spec.bevel_m, segments=2, affect="EDGES", profile=0.5
-        )
+        bmesh.ops.bevel(frame, geom=list(frame.edges), offset=spec.bevel_m, segments=2, affect="EDGES", profile=0.5)
     layer = frame.loops.layers.uv.new("uv")
     for face in frame.faces:
         face.smooth = False

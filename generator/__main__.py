@@ -1,0 +1,25 @@
+"""`python -m generator VERB ...`"""
+
+import sys
+
+from generator.errors import UserError
+
+INTERRUPTED = 130
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one verb; its exit code. A user's mistake is one line on stderr and code 2."""
+    from generator.dispatch import run
+
+    try:
+        return run(sys.argv[1:] if arguments is None else arguments)
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted; what is finished is kept: run the same command again to go on", file=sys.stderr)
+        return INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,145 @@
+"""The command line: one frozen dataclass per verb, which is also what run.json records and the fingerprint hashes."""
+
+import dataclasses
+import difflib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from generator.errors import ConfigError
+from generator.plan import parse_shares
+from generator.records import ImageFormat
+from generator.specs import Device, Engine
+from generator.vocabulary import load_vocabulary
+
+# Samples per pixel that give a clean picture after denoising (Cycles) or multisampling (EEVEE).
+SAMPLES: dict[str, int] = {"cycles": 8, "eevee": 16, "workbench": 8}
+ATTRIBUTE_KINDS = ("colour", "size")
+
+
+def default_workers() -> int:
+    """One renderer for every two cores: at small sizes Blender spends half its time on one core."""
+    return max(1, (os.cpu_count() or 1) // 2)
+
+
+@dataclass(frozen=True)
+class Render:
+    """Render twin scenes: pairs of images with captions that differ in exactly one fact.
+
+    The same command again resumes an interrupted run. Example:
+    python -m generator render --task spatial --n 10000 --out datasets_out/spatial
+    """
+
+    task: Literal["spatial", "attribute", "negation"]
+    """What differs between the twins: the spatial relation, whose attribute it is, or what is absent."""
+    n: int
+    """Number of pairs to plan."""
+    out: Path | None = None
+    """Output directory. Default: datasets_out/TASK-SEED."""
+    seed: int = 0
+    """Seed of everything random. The same seed, assets and versions give the same bytes."""
+    assets: str = "bundled"
+    """3D models: "bundled", "objaverse", or a directory with one folder of GLB, glTF or OBJ files per noun."""
+    backgrounds: str = "bundled"
+    """What stands behind the objects: "bundled", or a directory of images."""
+    engine: Engine = "cycles"
+    """Blender's render engine. EEVEE needs a GPU or a software OpenGL, and workbench shows colours flat."""
+    samples_per_pixel: int | None = None
+    """Samples per pixel before denoising. Default: 8 for cycles, 16 for eevee."""
+    size: int = 224
+    """Width and height of the images in pixels."""
+    workers: int | None = None
+    """Blender processes at a time. Default: half the cores."""
+    shard_size: int = 250
+    """Pairs per shard."""
+    split: str = "train=0.9,val=0.05,test=0.05"
+    """Shares of the splits."""
+    split_by: Literal["pair", "asset", "noun"] = "pair"
+    """What no two splits share: only the pair itself, or also every asset, or every noun."""
+    masks: bool = False
+    """Also store instance masks (PNG, 0 background, 1 and 2 the objects)."""
+    image_format: ImageFormat = "jpg"
+    """Format of the images."""
+    device: Device = "auto"
+    """Where Cycles renders; auto takes a GPU when there is one."""
+    dry_run: bool = False
+    """Plan only: write plan.parquet, show some captions and the balance, render nothing."""
+    negation: Literal["paper", "shared"] = "paper"
+    """Negation protocol: the paper's (four nouns), or twins that share a noun, so that only the "not" decides."""
+    attributes: str = "colour,size"
+    """Kinds of attribute to swap."""
+    colours: str = "all"
+    """Colours to paint with, e.g. red,green,blue."""
+    phrasing: Literal["paper", "varied"] = "paper"
+    """Caption templates: the paper's one, or several."""
+    synonyms: bool = False
+    """Say relations and sizes in other words too (over and under, large and small)."""
+    attempts: int = 4
+    """Renders tried before a pair is rejected."""
+    timeout_s: float = 120.0
+    """Seconds after which a render counts as hung."""
+    memory_gb: float = 0.0
+    """Resident memory at which a renderer is ended and restarted; 0 means no limit."""
+    renderer: Literal["blender", "fake"] = "blender"
+    """Blender, or flat boxes in no time ("fake"), to try out everything around the rendering."""
+
+    def resolved(self) -> "Render":
+        """The same with every default spelled out. Raises ConfigError on values that make no sense."""
+        if self.n < 1:
+            raise ConfigError(f"--n must be at least 1, not {self.n}")
+        if not 32 <= self.size <= 4096:
+            raise ConfigError(f"--size must be between 32 and 4096 pixels, not {self.size}")
+        for flag, value in (("workers", self.workers), ("samples-per-pixel", self.samples_per_pixel)):
+            if value is not None and value < 1:
+                raise ConfigError(f"--{flag} must be at least 1, not {value}")
+        for flag, number in (("shard-size", self.shard_size), ("attempts", self.attempts)):
+            if number < 1:
+                raise ConfigError(f"--{flag} must be at least 1, not {number}")
+        if self.timeout_s <= 0 or self.memory_gb < 0:
+            raise ConfigError("--timeout-s must be above 0 and --memory-gb not below 0")
+        parse_shares(self.split)
+        colours = tuple(load_vocabulary().colours) if self.colours == "all" else _names(self.colours, "colours")
+        return dataclasses.replace(
+            self,
+            out=self.out or Path("datasets_out") / f"{self.task}-{self.seed}",
+            samples_per_pixel=self.samples_per_pixel or SAMPLES[self.engine],
+            workers=self.workers or default_workers(),
+            attributes=",".join(_known(_names(self.attributes, "attributes"), ATTRIBUTE_KINDS, "attributes")),
+            colours=",".join(_known(colours, tuple(load_vocabulary().colours), "colours")),
+        )
+
+
+@dataclass(frozen=True)
+class Preview:
+    """Write index.html, a gallery that opens from disk, for a run directory."""
+
+    out: Path
+    """Run directory."""
+    limit: int = 240
+    """Pairs to show at most."""
+    contact_sheet: Path | None = None
+    """Also write a picture of some pairs with their captions (PNG)."""
+
+
+@dataclass(frozen=True)
+class Doctor:
+    """Say what this machine can do: Python and Blender versions, render devices, missing libraries."""
+
+
+def _names(text: str, flag: str) -> tuple[str, ...]:
+    names = tuple(part.strip() for part in text.split(",") if part.strip())
+    if not names:
+        raise ConfigError(f"--{flag} names nothing")
+    if len(set(names)) < len(names):
+        raise ConfigError(f"--{flag}: a name is given twice in {text!r}")
+    return names
+
+
+def _known(names: tuple[str, ...], known: tuple[str, ...], flag: str) -> tuple[str, ...]:
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ConfigError(f"--{flag}: unknown name {name!r}{hint} (known: {', '.join(known)})")
+    return names

@@ -1,0 +1,1 @@
+"""Where shard jobs run."""

@@ -1,0 +1,234 @@
+"""The main job from top to bottom: assets and backgrounds, plan, shards, card, preview, summary."""
+
+import dataclasses
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from generator import __version__
+from generator.assets.catalog import Catalog
+from generator.assets.load import load_catalog
+from generator.backgrounds import Background, bundled, from_folder
+from generator.cli import Render
+from generator.errors import AssetError, OutputError, RendererError
+from generator.executors import local
+from generator.plan import ShardPlan, parse_shares, shard_plans, split_catalogs
+from generator.progress import Meter
+from generator.records import SCHEMA_VERSION
+from generator.shard_job import Recipe
+from generator.shards import Row, ShardStage, read_json, sha256, write_json
+from generator.specs import RenderSettings, SurfaceSpec
+from generator.summary import Summary
+from generator.tasks import TASKS, Context, TaskOptions
+from generator.vocabulary import load_vocabulary
+
+# Not part of what a run is: they change when or where pairs are made, never what comes out.
+NOT_IN_FINGERPRINT = ("out", "workers", "dry_run", "timeout_s", "memory_gb")
+# Stop when more than this share of the pairs is rejected, once enough were tried to tell.
+MAX_REJECTED_SHARE, TRIED_BEFORE_STOP = 0.5, 40
+
+
+def run_render(config: Render) -> int:
+    """The `render` verb."""
+    config = config.resolved()
+    assert config.out is not None
+    assert config.workers is not None
+    shares = parse_shares(config.split)
+    catalog = read_assets(config.assets, config.workers)
+    backgrounds = read_backgrounds(config.backgrounds)
+    contexts = make_contexts(config, catalog, backgrounds)
+    if config.dry_run:
+        from generator.dry_run import show_plan
+
+        return show_plan(config, contexts)
+    run = describe_run(config, catalog, backgrounds)
+    claim(config.out, run)
+    summary = Summary(config)
+    missing: list[ShardPlan] = []
+    for plan in shard_plans(config.seed, config.n, shares, config.shard_size):
+        stage = ShardStage(config.out, plan.split, plan.number)
+        if stage.complete():
+            summary.add_sealed(read_json(stage.base.with_suffix(".json")))
+        else:
+            summary.add_staged(stage.done().values())
+            missing.append(plan)
+    workers = min(config.workers, max(1, len(missing)))
+    recipe = make_recipe(config, contexts, run["fingerprint"], threads=max(1, (os.cpu_count() or 1) // workers))
+    if missing:
+        with Meter(f"{config.task} pairs", config.n, "images", 2, summary.planned) as meter:
+
+            def report(row: Row) -> None:
+                summary.add(row)
+                meter.reach(summary.planned, f"{summary.rejected} rejected")
+                stop_if_hopeless(summary)
+
+            local.run(recipe, iter(missing), workers, report)
+    finish(config.out, run, catalog)
+    print(summary.text())
+    return 0
+
+
+def read_assets(source: str, workers: int) -> Catalog:
+    """The catalog of `--assets`, with a progress bar where models must be prepared first."""
+    meter: Meter | None = None
+
+    def report(done: int, total: int) -> None:
+        nonlocal meter
+        meter = meter or Meter("preparing assets", total, "assets")
+        meter.reach(done)
+
+    return load_catalog(source, cache=cache_folder() / "assets", workers=workers, report=report)
+
+
+def read_backgrounds(source: str) -> tuple[Background, ...]:
+    """The places of `--backgrounds`; images that could not be used are named on stderr."""
+    import sys
+
+    cache = cache_folder() / "backgrounds"
+    if source == "bundled":
+        return bundled(cache)
+    found, skipped = from_folder(Path(source).expanduser(), cache)
+    for item in skipped:
+        print(f"background skipped: {item}", file=sys.stderr)
+    return found
+
+
+def cache_folder() -> Path:
+    """Where prepared models and painted textures are kept: $TWINSCENE_CACHE, or ~/.cache/twinscene."""
+    return Path(os.environ.get("TWINSCENE_CACHE") or Path.home() / ".cache" / "twinscene")
+
+
+def make_contexts(config: Render, catalog: Catalog, backgrounds: tuple[Background, ...]) -> dict[str, Context]:
+    """What each split may use. Raises AssetError where the task cannot be done with it."""
+    options = TaskOptions(
+        phrasing=config.phrasing,
+        synonyms=config.synonyms,
+        negation=config.negation,
+        attributes=tuple(config.attributes.split(",")),
+        colours=tuple(config.colours.split(",")),
+    )
+    vocabulary = load_vocabulary()
+    shares = parse_shares(config.split)
+    colour = config.task == "attribute" and "colour" in options.attributes
+    catalogs = split_catalogs(catalog, config.seed, config.split_by, shares, TASKS[config.task].roles)
+    for name, part in catalogs.items():
+        usable = part.paintable if colour else part
+        if len(usable.by_noun) < TASKS[config.task].roles:
+            kind = " whose colour can be changed" if colour else ""
+            raise AssetError(
+                f"{config.task} needs assets of at least {TASKS[config.task].roles} nouns{kind}; "
+                f"{config.assets} has {len(usable.by_noun)} for {name}"
+            )
+    if colour and not vocabulary.colour_pairs(options.colours):
+        raise AssetError(f"--colours {config.colours}: no two of them can be told apart safely; give more")
+    return {name: Context(config.seed, part, backgrounds, vocabulary, options) for name, part in catalogs.items()}
+
+
+def make_recipe(config: Render, contexts: dict[str, Context], fingerprint: str, threads: int) -> Recipe:
+    """What the workers need to know."""
+    assert config.out is not None
+    assert config.samples_per_pixel is not None
+    settings = RenderSettings(config.engine, config.size, config.samples_per_pixel, config.device, threads)
+    return Recipe(
+        task=config.task,
+        out=config.out,
+        contexts=contexts,
+        renderer=config.renderer,
+        settings=settings,
+        image_format=config.image_format,
+        masks=config.masks,
+        attempts=config.attempts,
+        timeout_s=config.timeout_s,
+        memory_limit_bytes=int(config.memory_gb * 2**30),
+        fingerprint=fingerprint,
+    )
+
+
+def describe_run(config: Render, catalog: Catalog, backgrounds: tuple[Background, ...]) -> dict[str, Any]:
+    """run.json: the config, the versions, what it was made from, and the fingerprint of all that decides bytes."""
+    settings = {key: str(value) if isinstance(value, Path) else value for key, value in vars(config).items()}
+    versions = {
+        "generator": __version__,
+        "schema": SCHEMA_VERSION,
+        "python": platform.python_version(),
+        "blender": importlib.metadata.version("bpy") if config.renderer == "blender" else "",
+    }
+    sources = {
+        "assets": catalog.fingerprint,
+        "backgrounds": _hash(repr([_portable(place) for place in backgrounds])),
+        "templates": _hash("".join(_template_texts())),
+    }
+    decisive = {key: value for key, value in settings.items() if key not in NOT_IN_FINGERPRINT}
+    fingerprint = _hash(json.dumps([decisive, versions, sources], sort_keys=True))
+    return {"config": settings, "versions": versions, "sources": sources, "fingerprint": fingerprint}
+
+
+def claim(out: Path, run: dict[str, Any]) -> None:
+    """Make the output directory this run's own, or refuse, naming what differs."""
+    path = out / "run.json"
+    if path.exists():
+        before = read_json(path)
+        if before["fingerprint"] != run["fingerprint"]:
+            raise OutputError(f"{out} holds another run ({'; '.join(_differences(before, run))}); give another --out")
+        return
+    if out.exists() and any(out.iterdir()):
+        raise OutputError(f"{out} is not empty and holds no run; give another --out")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot make {out}: {error.strerror}; give another --out") from error
+    write_json(path, run)
+
+
+def stop_if_hopeless(summary: Summary) -> None:
+    """Give up early on a run that rejects most of its pairs, saying why."""
+    if summary.tried >= TRIED_BEFORE_STOP and summary.tried_rejected > MAX_REJECTED_SHARE * summary.tried:
+        reason, count = summary.reasons.most_common(1)[0]
+        raise RendererError(
+            f"{summary.tried_rejected} of {summary.tried} pairs were rejected, most ({count}) as {reason} "
+            f"(e.g. {summary.example}); finished pairs are kept. See `python -m generator doctor` and the logs folder"
+        )
+
+
+def finish(out: Path, run: dict[str, Any], catalog: Catalog) -> None:
+    """The files that a person opens first."""
+    from generator.card import write_card
+    from generator.preview import write_preview
+
+    write_card(out, run, catalog)
+    write_preview(out)
+
+
+def _differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    for part in ("config", "versions", "sources"):
+        for key in sorted({*before[part], *now[part]} - set(NOT_IN_FINGERPRINT)):
+            old, new = before[part].get(key), now[part].get(key)
+            if old != new:
+                yield f"{key}: other files" if part == "sources" else f"{key}: {old!r} there, {new!r} asked"
+
+
+def _portable(place: Background) -> Background:
+    """The place with the content of its images in place of their paths, which differ between machines."""
+
+    def hashed(surface: SurfaceSpec) -> SurfaceSpec:
+        return dataclasses.replace(surface, texture=surface.texture and sha256(Path(surface.texture)))
+
+    return dataclasses.replace(
+        place, wall=hashed(place.wall), floor=hashed(place.floor), furniture=hashed(place.furniture)
+    )
+
+
+def _template_texts() -> list[str]:
+    folder = resources.files("templates")
+    names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".toml"))
+    return [folder.joinpath(name).read_text(encoding="utf-8") for name in names]
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

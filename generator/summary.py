@@ -1,0 +1,71 @@
+"""What a run came to, in a few lines."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from generator.cli import Render
+from generator.progress import clock
+from generator.shards import Row
+
+
+class Summary:
+    """Counts of a run: what was there before, and what this call made (`tried`)."""
+
+    def __init__(self, config: Render) -> None:
+        self._config = config
+        self._begin = time.monotonic()
+        self.planned = 0
+        self.rejected = 0
+        self.tried = 0
+        self.tried_rejected = 0
+        self.example = ""
+        self.reasons: Counter[str] = Counter()
+
+    def add_sealed(self, stats: dict[str, Any]) -> None:
+        """A shard that was complete before."""
+        self.planned += stats["planned"]
+        self.rejected += stats["rejected"]
+        self.reasons.update(stats["reasons"])
+
+    def add_staged(self, rows: Iterable[Row]) -> None:
+        """Pairs of an unfinished shard that were final before."""
+        for row in rows:
+            self._count(row)
+
+    def add(self, row: Row) -> None:
+        """A pair that was made just now."""
+        self._count(row)
+        self.tried += 1
+        if row.reason:
+            self.tried_rejected += 1
+            self.example = f"{row.key}: {row.detail}"
+
+    def text(self) -> str:
+        """Accepted, rejected by reason, rate, places, and what to type next."""
+        out = self._config.out
+        seconds = time.monotonic() - self._begin
+        accepted = self.planned - self.rejected
+        lines = [f"{accepted} of {self.planned} pairs accepted"]
+        if self.rejected:
+            reasons = ", ".join(f"{count} {reason}" for reason, count in self.reasons.most_common())
+            lines.append(f"{self.rejected} rejected: {reasons}")
+        if self.tried:
+            made = 2 * (self.tried - self.tried_rejected)
+            lines.append(f"{made} images in {clock(seconds)} ({made / seconds:.2f} images/s)")
+        else:
+            lines.append("nothing was missing")
+        lines += [
+            f"shards:  {out}/*/*.tar",
+            f"gallery: {out}/index.html",
+            f"card:    {out}/README.md",
+            f"next:    python -m scorer train {out}",
+        ]
+        return "\n".join(lines)
+
+    def _count(self, row: Row) -> None:
+        self.planned += 1
+        if row.reason:
+            self.rejected += 1
+            self.reasons[row.reason] += 1
