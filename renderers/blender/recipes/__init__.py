@@ -18,6 +18,8 @@ THEMES = (
     "food",
     "furniture",
     "household",
+    "wear",
+    "yard",
     "vehicles",
     "animals",
     "tools_toys",

@@ -9,6 +9,7 @@ from renderers.blender.recipes.kit import (
     Part,
     Vec3,
     cylinder,
+    extrude,
     lathe,
     loft,
     sphere,
@@ -227,6 +228,64 @@ def donut() -> list[Part]:
     return [part.turned(x=52) for part in (dough, glaze, *sprinkles)]
 
 
+def carrot() -> list[Part]:
+    skin = paint("#e8761f", 0.5)
+    outside = [(0.06, 0.02), (0.3, 0.7), (0.55, 1.6), (0.74, 2.4), (0.7, 2.75), (0.36, 2.9)]
+    root = lathe([(0, 0), *spline(outside, 4), (0, 2.86)], skin, 24).creased(180)
+    root.bent(lambda p: (p[0] * _rings(p[2]), p[1] * _rings(p[2]), p[2]))
+    fronds = []
+    for k, (lean, length) in enumerate(((0, 1.7), (24, 1.5), (34, 1.3), (26, 1.6), (34, 1.3), (24, 1.5))):
+        path: list[Vec3] = [(0, 0, length * t) for t in (0, 0.3, 0.6, 0.85, 1)]
+        frond = tube(path, [0.08, 0.1, 0.2, 0.17, 0], LEAF, 8)
+        fronds.append(frond.turned(y=lean).turned(z=72 * k).at(z=2.8))
+    # Lying askew, its tip to the left: upright it would balance on a point.
+    return [part.turned(y=58) for part in (root, *fronds)]
+
+
+def _rings(z: float) -> float:
+    return 1 + 0.025 * math.sin(9 * z)
+
+
+def pineapple() -> list[Part]:
+    skin = paint("#e0a02c", 0.5)
+    body = sphere((0.98, 0.98, 1.3), skin, 20, 12).at(z=1.25)
+    scales = []
+    for row in range(9):
+        z = 0.3 + 0.24 * row
+        r = 0.98 * math.sqrt(max(0.0, 1 - ((z - 1.25) / 1.3) ** 2))
+        slope = math.degrees(math.asin((z - 1.25) / 1.3))
+        scale = cylinder(0.2, 0.16, skin, top_radius=0.05, sides=4).turned(y=90 - 0.8 * slope)
+        scales += scale.at(r, 0, z).around(12, 15 * (row % 2))
+    leaves = []
+    for count, lean, length, z in ((7, 52, 0.95, 2.4), (7, 30, 1.25, 2.45), (5, 10, 1.5, 2.45)):
+        path: list[Vec3] = [(0.12 * t * t * (lean / 20), 0, length * t) for t in (0, 0.35, 0.7, 1)]
+        leaf = tube(path, [0.16, 0.2, 0.13, 0], LEAF, 6, flatten=0.35, up=(1, 0, 0)).turned(y=lean)
+        leaves += leaf.at(z=z).around(count, lean)
+    return [body, *scales, *leaves]
+
+
+def eggplant() -> list[Part]:
+    skin = paint("#5b2a6e", 0.2)
+    path = spline([(-1.7, 0, 0.55), (-1.4, 0, 0.72), (-0.5, 0, 0.8), (0.5, 0, 0.86), (1.25, 0, 1.2)], 4)
+    widths = spline([(0.0, 0), (0.62, 0), (0.84, 0), (0.62, 0), (0.42, 0)], 4)
+    radii = [0, *(max(r, 0.3) for r, _ in widths[1:])]
+    body = tube(path, radii, skin, 22, up=(0, 1, 0)).creased(180)
+    calyx = [leaf.turned(y=-135).at(1.42, 0, 1.36) for leaf in _leaf(0.85, 0.5).turned(y=40).around(6)]
+    stem = spline([(1.2, 0, 1.15), (1.5, 0, 1.42), (1.7, 0, 1.75)], 3)
+    return [body, *calyx, tube(stem, [0.2, 0.17, 0.15, 0.13, 0.13, 0.14, 0.16], LEAF, 8)]
+
+
+def cheese() -> list[Part]:
+    rind = paint("#f0c23c", 0.45)
+    wedge = extrude([(-1.5, 0), (1.5, 0), (1.5, 1.3), (-1.5, 1.3)], 2.0, rind)
+    wedge.bent(lambda p: (p[0], p[1] * (1 if p[0] > 0 else 0.06), p[2])).bevelled(0.06)
+    front = [(-0.3, -0.5, 0.8, 0.26), (0.5, -0.78, 0.45, 0.3), (1.05, -0.95, 0.95, 0.2), (0.05, -0.55, 0.3, 0.16)]
+    side = [(1.55, 0.1, 0.75, 0.3), (1.52, 0.6, 0.35, 0.2), (1.5, -0.55, 0.4, 0.18)]
+    top = [(0.7, 0.2, 1.35, 0.3), (-0.5, 0.0, 1.36, 0.2)]
+    wedge.minus(*(sphere(r, rind, 14, 10).at(x, y, z) for x, y, z, r in (*front, *side, *top)))
+    return [wedge]
+
+
 RECIPES: dict[str, Callable[[], list[Part]]] = {
     "apple": apple,
     "banana": banana,
@@ -238,4 +297,8 @@ RECIPES: dict[str, Callable[[], list[Part]]] = {
     "mushroom": mushroom,
     "strawberry": strawberry,
     "donut": donut,
+    "carrot": carrot,
+    "pineapple": pineapple,
+    "eggplant": eggplant,
+    "cheese": cheese,
 }

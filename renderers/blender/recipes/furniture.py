@@ -19,8 +19,10 @@ from renderers.blender.recipes.kit import (
     tube,
 )
 from renderers.blender.recipes.materials import (
+    BLACK,
     BRASS,
     DARK_WOOD,
+    PALE_WOOD,
     STEEL,
     WHITE,
     Material,
@@ -151,6 +153,29 @@ def bathtub() -> list[Part]:
     return [tub, water, *bubbles, *feet, tube(spout, 0.12, BRASS, 10, up=(0, 1, 0)), *taps]
 
 
+def piano() -> list[Part]:
+    lacquer = paint("#3a2a55", 0.2)
+    # Seen from above: the keyboard towards the front, the straight side on the left, the curved one on the right.
+    right = spline([(1.5, -0.6), (1.46, 0.1), (1.0, 0.75), (0.55, 1.3), (0.1, 1.75), (-0.55, 1.95)], 3)
+    rim = [(-1.5, -0.6), *right, (-1.15, 1.85), (-1.5, 1.4)]
+    case = extrude(rim, 0.62, lacquer, 0.05).turned(x=-90).at(z=1.75)
+    lid = extrude(rim, 0.09, lacquer, 0.03).turned(x=-90).at(1.5).turned(y=-38).at(-1.5, 0, 2.1)
+    bed = box((3.0, 0.75, 0.22), lacquer, 0.04).at(0, -0.92, 1.58)
+    cheeks = box((0.16, 0.72, 0.36), lacquer, 0.04).at(-1.42, -0.92, 1.8).both_sides()
+    keys = box((0.17, 0.52, 0.1), WHITE, 0.01, 1).at(-1.24, -0.98, 1.73).repeated(15, x=0.177)
+    sharps = box((0.1, 0.3, 0.1), BLACK, 0.01, 1).at(-1.15, -0.87, 1.79).repeated(14, x=0.177)
+    sharps = [key for k, key in enumerate(sharps) if k % 7 not in (2, 6)]
+    prop = tube([(1.3, 0.1, 2.0), (0.62, 0.1, 3.72)], 0.045, PALE_WOOD, 8)
+    desk = box((1.5, 0.06, 0.5), lacquer, 0.03).turned(x=-15).at(0, -0.42, 2.3)
+    leg = lathe([(0, 0), (0.1, 0), (0.12, 0.1), (0.2, 1.5), (0, 1.5)], lacquer, 14)
+    legs = [leg.copy().at(x, y, 0) for x, y in ((-1.3, -0.9), (1.3, -0.9), (-0.8, 1.5))]
+    pedals = [
+        box((0.5, 0.2, 1.3), lacquer, 0.04).at(0, -0.5, 0.85),
+        box((0.6, 0.3, 0.12), BRASS, 0.03).at(0, -0.6, 0.18),
+    ]
+    return [case, lid, bed, *cheeks, *keys, *sharps, prop, desk, *legs, *pedals]
+
+
 RECIPES: dict[str, Callable[[], list[Part]]] = {
     "chair": chair,
     "table": table,
@@ -160,4 +185,5 @@ RECIPES: dict[str, Callable[[], list[Part]]] = {
     "stool": stool,
     "bookcase": bookcase,
     "bathtub": bathtub,
+    "piano": piano,
 }

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 from renderers.blender.recipes.kit import (
     Part,
-    Vec3,
     box,
     cylinder,
     extrude,
@@ -29,7 +27,6 @@ from renderers.blender.recipes.materials import (
     RUBBER,
     STEEL,
     WHITE,
-    WOOD,
     material,
     paint,
 )
@@ -76,129 +73,6 @@ def television() -> list[Part]:
     leg = tube([(1.0, -0.4, 0.85), (1.25, -0.55, 0.0)], [0.13, 0.08], DARK_WOOD, 10)
     legs = [corner for side in leg.both_sides("x") for corner in side.both_sides("y")]
     return [case, frame, screen, gleam, *knobs, *grille, *ears, *tips, dock, *legs]
-
-
-def trash_can() -> list[Part]:
-    metal = paint("#6f8f5a", 0.4)
-    wall = lathe([(0, 0.05), (0.86, 0.05), (1.08, 2.3), (0, 2.3)], metal, 72).creased(180)
-    wall.bent(lambda p: _grooved(p, 18, 0.05))
-    hoops = [torus(0.9, 0.07, metal).at(z=0.1), torus(1.1, 0.07, metal).at(z=2.28)]
-    dome = spline([(1.05, 2.54), (0.6, 2.72), (0, 2.78)], 3)
-    lid = lathe([(0, 2.32), (1.22, 2.32), (1.26, 2.4), (1.2, 2.5), *dome], metal)
-    top_path = spline([(-0.36, 0, 2.68), (-0.3, 0, 2.98), (0.3, 0, 2.98), (0.36, 0, 2.68)], 3)
-    grip_path = spline([(1.02, -0.32, 1.75), (1.3, -0.3, 1.72), (1.3, 0.3, 1.72), (1.02, 0.32, 1.75)], 3)
-    grips = tube(grip_path, 0.08, DARK_STEEL, 8).both_sides()
-    return [wall, *hoops, lid, tube(top_path, 0.09, DARK_STEEL, 10, up=(0, 1, 0)), *grips]
-
-
-def _grooved(p: Vec3, count: int, depth: float) -> Vec3:
-    """Upright waves around Z; the axis itself stays where it is."""
-    factor = 1 + depth * math.cos(count * math.atan2(p[1], p[0]))
-    return (p[0] * factor, p[1] * factor, p[2])
-
-
-def umbrella() -> list[Part]:
-    cloth = paint("#3f62b8", 0.6)
-    ribs, sides = 8, 40
-    outer = [(0.12, 3.4), (0.7, 3.22), (1.3, 2.82), (1.75, 2.25), (1.9, 1.9)]
-    profile = [(0, 3.42), *outer, (1.84, 1.9), (1.68, 2.23), (1.22, 2.76), (0, 3.28)]
-
-    def scallop(p: Vec3) -> Vec3:
-        """Between two ribs the cloth is pulled in, and its hem is higher."""
-        reach = math.hypot(p[0], p[1]) / 1.9
-        between = 1 - abs(math.cos(ribs / 2 * math.atan2(p[1], p[0])))
-        shrink = 1 - 0.1 * between * reach
-        return (p[0] * shrink, p[1] * shrink, p[2] + 0.3 * between * reach**4)
-
-    canopy = lathe(profile, cloth, sides).bent(scallop).creased(28)
-    shaft = cylinder(0.07, 3.2, STEEL, sides=10).at(z=1.95)
-    ferrule = lathe([(0, 3.3), (0.1, 3.35), (0.08, 3.55), (0.04, 3.8), (0, 3.82)], WOOD, 12)
-    hook = spline([(0, 0, 1.0), (0, 0, 0.35), (0.06, 0, 0.12), (0.3, 0, 0.0), (0.54, 0, 0.12), (0.6, 0, 0.36)], 3)
-    tips = sphere(0.07, STEEL, 8, 5).at(1.88, 0, 1.9).around(ribs)
-    return [canopy, shaft, ferrule, tube(hook, 0.12, WOOD, 10, up=(0, 1, 0)), *tips]
-
-
-def backpack() -> list[Part]:
-    cloth = paint("#e07a35", 0.7)
-    strap = material("strap", "#3a3f4a", 0.8)
-    leather = material("leather", "#8a5a35", 0.6)
-    outline = [
-        (-1, 0.1),
-        (1, 0.1),
-        (1.05, 1.7),
-        *spline([(0.95, 2.2), (0.55, 2.62), (-0.55, 2.62), (-0.95, 2.2)], 3),
-    ]
-    body = extrude([*outline, (-1.05, 1.7)], 1.1, cloth, 0.26, 3)
-    pocket = box((1.5, 0.5, 1.0), cloth, 0.2, 3).at(0, -0.62, 0.72)
-    pocket_zip = box((1.3, 0.05, 0.07), strap).at(0, -0.865, 0.98)
-    side_pocket = box((0.4, 0.7, 0.8), cloth, 0.16, 3).at(1.08, 0, 0.6).both_sides()
-    flap_sections = []
-    for y, z in spline([(0.25, 2.6), (-0.3, 2.66), (-0.62, 2.35), (-0.68, 1.75)], 3):
-        flap_sections.append(oval(0, 0.98, 0.09, 20, 4, y=y))
-        flap_sections[-1] = [(x, py, z) for x, py, _ in flap_sections[-1]]
-    flap = loft(flap_sections, cloth)
-    belts = [box((0.18, 0.07, 1.1), leather, 0.02).at(x, -0.78, 1.75) for x in (-0.5, 0.5)]
-    buckles = [box((0.3, 0.08, 0.26), BRASS, 0.03).at(x, -0.84, 1.5) for x in (-0.5, 0.5)]
-    loop = spline([(-0.3, 0.3, 2.55), (-0.26, 0.3, 2.95), (0.26, 0.3, 2.95), (0.3, 0.3, 2.55)], 3)
-    path = spline([(0.45, 0.5, 2.3), (0.6, 0.95, 2.2), (0.7, 1.05, 1.3), (0.7, 0.7, 0.5), (0.8, 0.5, 0.35)], 3)
-    shoulder = tube(path, 0.2, strap, 10, flatten=0.4, up=(0, 1, 0)).both_sides()
-    top = tube(loop, 0.09, strap, 8, up=(0, 1, 0))
-    return [body, pocket, pocket_zip, *side_pocket, flap, *belts, *buckles, top, *shoulder]
-
-
-def hat() -> list[Part]:
-    felt = paint("#5a2c45", 0.6)
-    band = material("ribbon", "#17181a", 0.35)
-    crown = [(0.98, 0.3), (0.95, 0.9), (1.0, 1.5), (1.12, 1.95), (1.06, 2.02), (0, 2.02)]
-    brim = [
-        (0, 0.12),
-        (0.9, 0.12),
-        (1.4, 0.06),
-        (1.62, 0.14),
-        (1.68, 0.24),
-        (1.62, 0.28),
-        (1.35, 0.2),
-        (1.04, 0.22),
-    ]
-    shape = lathe([*brim, *crown], felt, 36)
-    shape.bent(lambda p: (p[0], p[1] * 0.9, p[2] + (0.14 * p[0] ** 2 / 2.6 if p[2] < 0.29 else 0)))
-    ribbon = lathe([(0.9, 0.24), (1.02, 0.24), (1.0, 0.62), (0.9, 0.62)], band, 36).scaled(1, 0.9, 1)
-    return [shape, ribbon]
-
-
-def boot() -> list[Part]:
-    gum = paint("#e3b92f", 0.25)
-
-    def outlines(*centre_radii_z: tuple[float, float, float, float]) -> list[list[Vec3]]:
-        return [oval(z, rx, ry, 28, 2.4, x=x) for x, rx, ry, z in centre_radii_z]
-
-    foot = [
-        (-0.5, 1.35, 0.58, 0.2),
-        (-0.5, 1.38, 0.62, 0.4),
-        (-0.4, 1.24, 0.6, 0.72),
-        (-0.1, 0.92, 0.56, 1.0),
-    ]
-    shaft = [
-        (0.08, 0.72, 0.54, 1.3),
-        (0.12, 0.68, 0.56, 1.8),
-        (0.12, 0.72, 0.62, 2.5),
-        (0.12, 0.76, 0.66, 3.0),
-    ]
-    inside = [(0.12, 0.66, 0.56, 3.02), (0.12, 0.6, 0.52, 2.3), (0.12, 0.5, 0.4, 2.0)]
-    cuff_outside = [(0.12, 0.8, 0.7, 2.72), (0.12, 0.83, 0.73, 2.76), (0.12, 0.84, 0.74, 3.04)]
-    cuff_inside = [(0.12, 0.8, 0.7, 3.08), (0.12, 0.66, 0.56, 3.06), (0.12, 0.64, 0.54, 2.9)]
-    welt = [
-        (-0.5, 1.38, 0.62, 0.1),
-        (-0.5, 1.44, 0.67, 0.14),
-        (-0.5, 1.44, 0.67, 0.3),
-        (-0.5, 1.38, 0.62, 0.34),
-    ]
-    leg = loft(outlines(*foot, *shaft, *inside), gum)
-    cuff = loft(outlines(*cuff_outside, *cuff_inside), WHITE)
-    sole = loft(outlines(*welt), RUBBER)
-    heel = loft(outlines((0.42, 0.5, 0.6, 0.0), (0.42, 0.52, 0.62, 0.2)), RUBBER)
-    tread = loft(outlines((-1.05, 0.75, 0.56, 0.0), (-1.05, 0.78, 0.58, 0.14)), RUBBER)
-    return [leg, cuff, sole, heel, tread]
 
 
 def gift_box() -> list[Part]:
@@ -264,15 +138,86 @@ def candle() -> list[Part]:
     return [dish, socket, ring, pillar, *drips, wick, flame]
 
 
+def telephone() -> list[Part]:
+    bakelite = paint("#b8362f", 0.3)
+    foot = [(1.45, 1.15, 0.0, 0.0), (1.5, 1.2, 0.1, 0.0), (1.4, 1.05, 0.45, 0.05)]
+    top = [(0.95, 0.62, 1.15, 0.3), (0.82, 0.5, 1.3, 0.34)]
+    body = loft([oval(z, rx, ry, 32, 4.0, y=y) for rx, ry, z, y in (*foot, *top)], bakelite)
+    dial = [
+        cylinder(0.62, 0.1, material("dial", "#efe9dc", 0.4), bevel=0.03, sides=28),
+        *cylinder(0.095, 0.05, BLACK, sides=10).at(0.44, 0, 0.05).around(10),
+        cylinder(0.22, 0.08, bakelite, sides=18).at(z=0.06),
+    ]
+    dial = [part.turned(x=48).at(0, -0.68, 0.72) for part in dial]
+    cradle = box((0.2, 0.6, 0.36), STEEL, 0.05).at(0.55, 0.32, 1.42).both_sides()
+    bar = spline([(-1.35, 0.32, 1.55), (-0.9, 0.32, 1.86), (0, 0.32, 1.96), (0.9, 0.32, 1.86), (1.35, 0.32, 1.55)], 3)
+    handset = tube(bar, 0.2, bakelite, 12, up=(0, 1, 0))
+    cup = lathe([(0, 0), (0.4, 0), (0.44, 0.08), (0.36, 0.34), (0.2, 0.46), (0, 0.46)], bakelite, 20)
+    cups = cup.turned(y=-18).at(1.42, 0.32, 1.24).both_sides()
+    return [body, *dial, *cradle, handset, *cups]
+
+
+def camera() -> list[Part]:
+    leather = paint("#3f6f9a", 0.5)
+    body = box((2.8, 0.95, 1.75), leather, 0.16, 3).at(z=0.9)
+    hump = extrude([(-0.55, 1.6), (0.55, 1.6), (0.38, 2.15), (-0.38, 2.15)], 0.85, leather, 0.1)
+    lens = [
+        cylinder(0.78, 0.3, STEEL, bevel=0.05).turned(x=90).at(0, -0.58, 0.9),
+        cylinder(0.68, 0.5, BLACK, bevel=0.06).turned(x=90).at(0, -0.85, 0.9),
+        cylinder(0.5, 0.06, material("lens", "#2a2440", 0.05), sides=28).turned(x=90).at(0, -1.1, 0.9),
+        sphere((0.1, 0.03, 0.1), WHITE, 10, 6).at(-0.18, -1.13, 1.08),
+    ]
+    shutter = cylinder(0.2, 0.2, STEEL, bevel=0.04, sides=18).at(-1.0, 0, 1.84)
+    dial = cylinder(0.26, 0.22, BLACK, bevel=0.04, sides=18).at(0.98, 0, 1.84)
+    flash = box((0.44, 0.08, 0.26), WHITE, 0.04).at(0, -0.42, 1.9)
+    window = box((0.42, 0.06, 0.28), DARK_GLASS, 0.03).at(1.0, -0.47, 1.42)
+    return [body, hump, *lens, shutter, dial, flash, window]
+
+
+def light_bulb() -> list[Part]:
+    glass = paint("#f2d36b", 0.12)
+    outside = [(0.42, 0.98), (0.5, 1.3), (0.9, 1.9), (1.08, 2.5), (0.86, 3.15), (0.4, 3.46)]
+    bulb = lathe([(0, 0.96), *spline(outside, 4), (0, 3.54)], glass, 28).creased(180)
+    thread = [(0.44 + (0.06 if k % 2 else -0.02), 0.22 + 0.1 * k) for k in range(8)]
+    screw = lathe([(0, 0.16), (0.36, 0.16), *thread, (0.42, 1.02), (0, 1.02)], STEEL, 24).creased(60)
+    foot = lathe([(0, 0), (0.16, 0), (0.34, 0.16), (0, 0.18)], BLACK, 20)
+    return [bulb, screw, foot]
+
+
+def trophy() -> list[Part]:
+    metal = paint("#d8a831", 0.25)
+    outside = spline([(0.18, 1.15), (0.5, 1.3), (0.92, 1.8), (1.08, 2.4), (1.12, 2.85)], 3)
+    stem = [(0.62, 0.58), (0.6, 0.68), *spline([(0.24, 0.78), (0.13, 0.95), (0.18, 1.15)], 3)[:-1]]
+    inside = [(1.18, 2.92), (1.06, 2.94), (0.95, 2.3), (0.5, 1.6), (0, 1.5)]
+    cup = lathe([(0, 0.5), (0.62, 0.5), *stem, *outside, *inside], metal)
+    base = [box((1.5, 1.5, 0.36), BLACK, 0.05).at(z=0.18), box((1.2, 1.2, 0.2), BLACK, 0.04).at(z=0.44)]
+    plate = box((0.7, 0.04, 0.18), metal, 0.01).at(0, -0.76, 0.19)
+    ear = spline([(1.02, 0, 2.62), (1.5, 0, 2.75), (1.72, 0, 2.35), (1.42, 0, 1.9), (0.85, 0, 1.7)], 4)
+    return [cup, *base, plate, *tube(ear, 0.11, metal, 10, up=(0, 1, 0)).both_sides()]
+
+
+def washing_machine() -> list[Part]:
+    enamel = paint("#6fa8a0", 0.35)
+    body = box((2.2, 2.0, 2.7), enamel, 0.12, 3).at(z=1.45)
+    feet = [cylinder(0.13, 0.2, RUBBER, sides=12).at(x, y, 0.08) for x in (-0.85, 0.85) for y in (-0.75, 0.75)]
+    ring = torus(0.66, 0.12, WHITE, 32, 10).turned(x=90).at(0, -1.02, 1.3)
+    door = sphere((0.6, 0.2, 0.6), material("door_glass", "#2c3a48", 0.1), 24, 12).at(0, -0.98, 1.3)
+    gleam = sphere((0.12, 0.03, 0.08), WHITE, 10, 6).turned(y=40).at(-0.22, -1.15, 1.54)
+    panel = box((2.0, 0.06, 0.36), WHITE, 0.02).at(0, -1.0, 2.5)
+    knob = cylinder(0.14, 0.14, DARK_STEEL, bevel=0.03, sides=16).turned(x=90).at(0.66, -1.07, 2.5)
+    drawer = box((0.62, 0.05, 0.2), enamel, 0.02).at(-0.58, -1.03, 2.5)
+    return [body, *feet, ring, door, gleam, panel, knob, drawer]
+
+
 RECIPES: dict[str, Callable[[], list[Part]]] = {
     "clock": clock,
     "television": television,
-    "trash can": trash_can,
-    "umbrella": umbrella,
-    "backpack": backpack,
-    "hat": hat,
-    "boot": boot,
     "gift box": gift_box,
     "book": book,
     "candle": candle,
+    "telephone": telephone,
+    "camera": camera,
+    "light bulb": light_bulb,
+    "trophy": trophy,
+    "washing machine": washing_machine,
 }

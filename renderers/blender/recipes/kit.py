@@ -496,3 +496,10 @@ def block(size: Vec3, material: Material, chamfer: float = 0.0) -> Part:
 def slab(outline: Sequence[Vec2], depth: float, material: Material, chamfer: float = 0.0) -> Part:
     """As `extrude`, with one chamfer shaded round: for the many small plates of a larger model."""
     return extrude(outline, depth, material, chamfer, segments=1).creased(60.0 if chamfer else CREASE_DEG)
+
+
+def faces_where(part: Part, test: Callable[[Vec3], bool]) -> Part:
+    """Only the faces of `part` whose centre passes `test`: the panels of a ball, the top of a dome."""
+    rest = [face for face in part.bm.faces if not test(tuple(face.calc_center_median()))]
+    bmesh.ops.delete(part.bm, geom=rest, context="FACES")
+    return part

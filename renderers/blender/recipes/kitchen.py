@@ -155,6 +155,21 @@ def kettle() -> list[Part]:
     return [body, base, lid, knob, spout, tip, frame, grip]
 
 
+def refrigerator() -> list[Part]:
+    enamel = paint("#7fb8c9", 0.3)
+    cabinet = box((1.9, 1.5, 3.5), enamel, 0.22, 3).at(z=1.95)
+    upper = box((1.86, 0.3, 1.1), enamel, 0.14, 3).at(0, -0.78, 3.08)
+    lower = box((1.86, 0.3, 2.12), enamel, 0.14, 3).at(0, -0.78, 1.42)
+    plinth = box((1.7, 1.4, 0.3), BLACK, 0.03).at(0, 0.04, 0.2)
+    handles = []
+    for z, h in ((2.95, 0.32), (1.9, 0.46)):
+        bow = [(-0.66, -0.9, z - h), (-0.66, -1.1, z - 0.7 * h), (-0.66, -1.1, z + 0.7 * h), (-0.66, -0.9, z + h)]
+        handles.append(tube(spline(bow, 3), 0.075, STEEL, 8))
+    badge = box((0.46, 0.05, 0.12), STEEL, 0.02).at(0.45, -0.94, 3.35)
+    feet = [cylinder(0.1, 0.2, BLACK, sides=10).at(x, y, 0.06) for x in (-0.7, 0.7) for y in (-0.5, 0.5)]
+    return [cabinet, upper, lower, plinth, *handles, badge, *feet]
+
+
 RECIPES: dict[str, Callable[[], list[Part]]] = {
     "mug": mug,
     "teapot": teapot,
@@ -165,4 +180,5 @@ RECIPES: dict[str, Callable[[], list[Part]]] = {
     "cooking pot": cooking_pot,
     "toaster": toaster,
     "kettle": kettle,
+    "refrigerator": refrigerator,
 }
