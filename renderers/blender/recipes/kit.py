@@ -1,4 +1,4 @@
-"""A small modelling kit: primitives that return a `Part`, and what turns parts into one exportable object.
+"""A small modelling kit: primitives that return a `Part`, and ways to shape, copy and melt parts.
 
 Conventions, the same in every recipe:
 - Blender's axes: Z up, the front of an object faces -Y, its left side (seen from the front) is -X.
@@ -36,8 +36,6 @@ Vec3: TypeAlias = tuple[float, float, float]
 
 # Edges of a sharper angle than this are shaded as creases.
 CREASE_DEG = 40.0
-# Coordinates are rounded to this many decimals, so that the last bits of sin and cos never reach a file.
-DECIMALS = 5
 
 
 class Part:
@@ -138,6 +136,19 @@ class Part:
     def repeated(self, count: int, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> list[Part]:
         """`count` copies in a row, each moved by (x, y, z) from the last; the first stays here."""
         return [self.copy().at(x * i, y * i, z * i) for i in range(count)]
+
+    def append_to(self, target: Any, material_index: int = 0) -> None:
+        """Add a copy of this mesh to the bmesh `target`, its faces in that material slot, its creases marked."""
+        limit = math.radians(self.crease_deg)
+        self.bm.normal_update()
+        for face in self.bm.faces:
+            face.smooth = True
+            face.material_index = material_index
+        for edge in self.bm.edges:
+            edge.smooth = len(edge.link_faces) != 2 or edge.calc_face_angle() <= limit
+        mesh = _mesh(self.bm, "append")
+        target.from_mesh(mesh)
+        bpy.data.meshes.remove(mesh)
 
     def _transform(self, matrix: Any) -> Self:
         bmesh.ops.transform(self.bm, matrix=matrix, verts=self.bm.verts)
@@ -270,7 +281,7 @@ def fused(parts: Iterable[Part], voxel: float, material: Material, triangles: in
     """
     joined = bmesh.new()
     for part in parts:
-        _append(joined, part.bm)
+        part.append_to(joined)
     part = Part(joined, material, 180.0)
     part._modified("REMESH", mode="VOXEL", voxel_size=voxel).smoothed(6)
     count = sum(len(face.verts) - 2 for face in part.bm.faces)
@@ -338,63 +349,6 @@ def star(outer: float, inner: float, points: int) -> list[Vec2]:
         angle, radius = math.pi / 2 + math.pi * k / points, inner if k % 2 else outer
         outline.append((radius * math.cos(angle), radius * math.sin(angle)))
     return outline
-
-
-# -------------------------------------------------------------------------------------------- whole objects
-
-
-def assemble(noun: str, parts: Sequence[Part]) -> Any:
-    """Join parts into one object named `noun`, centred on x and y, standing on z = 0. Frees the parts."""
-    joined = bmesh.new()
-    slots: list[Material] = []
-    for part in parts:
-        if part.material not in slots:
-            slots.append(part.material)
-        _crease(part)
-        _append(joined, part.bm, slots.index(part.material))
-        part.bm.free()
-    corners = [vertex.co for vertex in joined.verts]
-    low = Vector(min(co[i] for co in corners) for i in range(3))
-    high = Vector(max(co[i] for co in corners) for i in range(3))
-    shift = Vector((-(low.x + high.x) / 2, -(low.y + high.y) / 2, -low.z))
-    for vertex in joined.verts:
-        vertex.co = [round(c, DECIMALS) + 0.0 for c in vertex.co + shift]
-    mesh = _mesh(joined, noun)
-    joined.free()
-    for slot in slots:
-        mesh.materials.append(_blender_material(slot))
-    holder = bpy.data.objects.new(noun, mesh)
-    bpy.context.scene.collection.objects.link(holder)
-    # Large flat faces keep their own normal, so that a bevel shades as a narrow highlight and not as a pillow.
-    holder.modifiers.new("normals", "WEIGHTED_NORMAL").keep_sharp = True
-    return holder
-
-
-def _blender_material(spec: Material) -> Any:
-    made = bpy.data.materials.new(spec.name)
-    made.use_nodes = True
-    shader = made.node_tree.nodes["Principled BSDF"]
-    shader.inputs["Base Color"].default_value = (*spec.linear(), 1.0)
-    shader.inputs["Roughness"].default_value = spec.roughness
-    shader.inputs["Metallic"].default_value = spec.metallic
-    return made
-
-
-def _crease(part: Part) -> None:
-    limit = math.radians(part.crease_deg)
-    part.bm.normal_update()
-    for face in part.bm.faces:
-        face.smooth = True
-    for edge in part.bm.edges:
-        edge.smooth = len(edge.link_faces) != 2 or edge.calc_face_angle() <= limit
-
-
-def _append(target: Any, source: Any, material_index: int = 0) -> None:
-    for face in source.faces:
-        face.material_index = material_index
-    mesh = _mesh(source, "append")
-    target.from_mesh(mesh)
-    bpy.data.meshes.remove(mesh)
 
 
 def _mesh(bm: Any, name: str) -> Any:
