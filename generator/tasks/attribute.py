@@ -5,15 +5,16 @@ from generator.records import key_of
 from generator.rng import choice, stream
 from generator.specs import FactSpec, PairSpec
 from generator.tasks.balance import cast, turn
-from generator.tasks.compose import Context, Part, compose
+from generator.tasks.compose import FRACTIONS, Context, Part, compose
 from generator.tasks.stages import STAGES, Axis
 
 NAME = "attribute"
 ROLES = 2
 # How much longer the big object is than it would be small.
-SIZE_RATIO = (1.9, 2.3)
-# A big object against an ordinary one; the small one must still be seen.
-BIG = 1.3
+SIZE_RATIO = (1.6, 1.9)
+# A big object against an ordinary one, and their usual size in frames: the small one must still be seen.
+BIG = 1.15
+SIZE_FRACTIONS = (0.36, 0.43)
 SIDES: tuple[int, int] = (0, 1)
 
 
@@ -63,7 +64,14 @@ def sample(context: Context, index: int, attempt: int, split: str) -> PairSpec:
         attempt=attempt,
         seed=seed,
         split=split,
-        scenes=compose(rng, context, (stage,), axis, ((first[0], first[1]), (second[0], second[1]))),
+        scenes=compose(
+            rng,
+            context,
+            (stage,),
+            axis,
+            ((first[0], first[1]), (second[0], second[1])),
+            FRACTIONS if kind == "colour" else SIZE_FRACTIONS,
+        ),
         captions_0=text.captions_0,
         captions_1=text.captions_1,
         template=template.id,

@@ -71,13 +71,18 @@ class _Pose:
 
 
 def compose(
-    rng: np.random.Generator, context: Context, stages: tuple[str, ...], axis: Axis, sides: tuple[Side, Side]
+    rng: np.random.Generator,
+    context: Context,
+    stages: tuple[str, ...],
+    axis: Axis,
+    sides: tuple[Side, Side],
+    fractions: tuple[float, float] = FRACTIONS,
 ) -> tuple[SceneSpec, SceneSpec]:
     """Two scenes that differ in nothing but the parts' slots, factors, colours or assets."""
     name = choice(rng, stages)
     lying = name == "flatlay"
     place = choice(rng, context.backgrounds)
-    fraction = rng.uniform(*FRACTIONS)
+    fraction = rng.uniform(*fractions)
     base = {
         role: _pose(asset, float(rng.uniform(-1.0, 1.0)), float(fraction * rng.uniform(0.9, 1.1)), lying)
         for role, asset in {part.role: part.asset for side in sides for part in side}.items()
