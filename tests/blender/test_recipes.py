@@ -17,8 +17,9 @@ from mathutils import Vector
 from mathutils.bvhtree import BVHTree
 
 from renderers.blender.recipes import recipes
+from renderers.blender.recipes.assemble import assemble
 from renderers.blender.recipes.build import MANIFEST, MANIFEST_COLUMNS, build, main
-from renderers.blender.recipes.kit import assemble, box, cylinder, lathe, sphere
+from renderers.blender.recipes.kit import box, cylinder, lathe, sphere
 from renderers.blender.recipes.materials import PAINT, STEEL, paint
 
 pytestmark = pytest.mark.blender
@@ -59,8 +60,9 @@ def test_library_file(path: Path) -> None:
     assert sum(len(polygon.vertices) - 2 for polygon in mesh.polygons) in TRIANGLES
     low, high = _bounds(mesh)
     assert (low.z, low.x + high.x, low.y + high.y) == pytest.approx((0, 0, 0), abs=1e-3)
-    size = sorted(high - low)
-    assert size[2] <= 4 * size[0], "too thin to be seen"
+    thinnest, middle, longest = sorted(high - low)
+    assert middle >= longest / 3, "too slender to be made out"
+    assert thinnest >= longest / 8, "too thin to be seen from the side"
     assert _visible_share(mesh, PAINT) >= MIN_PAINT_SHARE
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import bpy
 
 from renderers.blender.recipes import Recipe, recipes
-from renderers.blender.recipes.kit import assemble
+from renderers.blender.recipes.assemble import assemble
 
 LIBRARY = Path("generator/assets/library")
 MANIFEST = "manifest.csv"

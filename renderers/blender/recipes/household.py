@@ -62,10 +62,10 @@ def television() -> list[Part]:
     lacquer = paint("#c9622c", 0.4)
     trim = material("trim", "#efe6d2", 0.5)
     case = box((3.2, 1.5, 2.2), lacquer, 0.26, 3).at(0, 0, 1.85)
-    frame = box((1.84, 0.1, 1.5), trim, 0.2, 3).at(-0.42, -0.74, 1.85)
-    screen = box((1.68, 0.12, 1.34), DARK_GLASS, 0.25, 3).at(-0.42, -0.77, 1.85)
+    frame = box((1.7, 0.1, 1.38), trim, 0.2, 3).at(-0.42, -0.74, 1.85)
+    screen = box((1.54, 0.12, 1.22), DARK_GLASS, 0.25, 3).at(-0.42, -0.77, 1.85)
     gleam = extrude([(-0.98, 2.18), (-0.68, 2.18), (-0.92, 1.75), (-1.06, 1.75)], 0.02, WHITE).at(0, -0.835, 0.1)
-    knobs = [cylinder(0.17, 0.16, trim, bevel=0.03, sides=18).turned(x=90).at(1.05, -0.8, z) for z in (2.45, 1.9)]
+    knobs = [cylinder(0.15, 0.16, trim, bevel=0.03, sides=18).turned(x=90).at(1.05, -0.8, z) for z in (2.45, 1.9)]
     grille = [box((0.44, 0.06, 0.06), DARK_STEEL).at(1.05, -0.76, 1.4 - 0.15 * k) for k in range(3)]
     ears = tube([(0.1, 0, 2.95), (0.85, 0, 3.65)], 0.055, STEEL, 8).both_sides()
     tips = sphere(0.1, STEEL, 10, 6).at(0.85, 0, 3.65).both_sides()
@@ -162,9 +162,9 @@ def camera() -> list[Part]:
     body = box((2.8, 0.95, 1.75), leather, 0.16, 3).at(z=0.9)
     hump = extrude([(-0.55, 1.6), (0.55, 1.6), (0.38, 2.15), (-0.38, 2.15)], 0.85, leather, 0.1)
     lens = [
-        cylinder(0.78, 0.3, STEEL, bevel=0.05).turned(x=90).at(0, -0.58, 0.9),
-        cylinder(0.68, 0.5, BLACK, bevel=0.06).turned(x=90).at(0, -0.85, 0.9),
-        cylinder(0.5, 0.06, material("lens", "#2a2440", 0.05), sides=28).turned(x=90).at(0, -1.1, 0.9),
+        cylinder(0.7, 0.3, STEEL, bevel=0.05).turned(x=90).at(0, -0.58, 0.9),
+        cylinder(0.61, 0.5, BLACK, bevel=0.06).turned(x=90).at(0, -0.85, 0.9),
+        cylinder(0.45, 0.06, material("lens", "#2a2440", 0.05), sides=28).turned(x=90).at(0, -1.1, 0.9),
         sphere((0.1, 0.03, 0.1), WHITE, 10, 6).at(-0.18, -1.13, 1.08),
     ]
     shutter = cylinder(0.2, 0.2, STEEL, bevel=0.04, sides=18).at(-1.0, 0, 1.84)

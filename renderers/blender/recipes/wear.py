@@ -169,9 +169,9 @@ def shirt() -> list[Part]:
     left = [(-x, z) for x, z in reversed(right)]
     neck = [(-0.26, 2.42), (0.0, 2.36), (0.26, 2.42)]
     # Clockwise from the collar, the hem slightly rounded.
-    torso = extrude([*right, (0, 0), *left, *neck], 0.62, cotton, 0.2, 3)
-    hems = box((0.76, 0.66, 0.1), WHITE, 0.03).turned(y=-48).at(1.46, 0, 1.5)
-    bottom = box((1.86, 0.66, 0.1), WHITE, 0.03).at(0, 0, 0.2)
+    torso = extrude([*right, (0, 0), *left, *neck], 0.9, cotton, 0.28, 3)
+    hems = box((0.76, 0.92, 0.1), WHITE, 0.03).turned(y=-48).at(1.46, 0, 1.5)
+    bottom = box((1.86, 0.92, 0.1), WHITE, 0.03).at(0, 0, 0.2)
     collar_path = spline([(-0.44, 0, 2.62), (-0.28, 0, 2.43), (0, 0, 2.36), (0.28, 0, 2.43), (0.44, 0, 2.62)], 3)
     collar = tube(collar_path, 0.1, WHITE, 8, up=(0, 1, 0), flatten=3.0)
     return [torso, *hems.both_sides(), bottom, collar]
