@@ -67,8 +67,22 @@ def barrel() -> list[Part]:
     return [body, *hoops, bung]
 
 
+def watering_can() -> list[Part]:
+    tin = paint("#5aa04a", 0.35)
+    body = lathe([(0, 0), (0.98, 0), (1.04, 0.06), (0.95, 1.6), (0.88, 1.72), (0.78, 1.72), (0.74, 1.5), (0, 1.5)], tin)
+    hoops = [torus(1.03, 0.06, tin).at(z=0.14), torus(0.96, 0.06, tin).at(z=1.58)]
+    spout = tube([(0.7, 0, 0.4), (1.2, 0, 0.8), (1.8, 0, 1.9)], [0.36, 0.28, 0.17], tin, 14, up=(0, 1, 0))
+    rose = lathe([(0, 0), (0.16, 0), (0.46, 0.4), (0.46, 0.48), (0, 0.56)], STEEL, 22).turned(y=36).at(1.74, 0, 1.8)
+    back = [(-0.85, 0, 0.5), (-1.3, 0, 0.8), (-1.5, 0, 1.5), (-1.1, 0, 2.25), (-0.3, 0, 2.45), (0.55, 0, 1.7)]
+    handle = tube(spline(back), 0.14, tin, 10, up=(0, 1, 0))
+    half_cover = lathe([(0, 1.66), (0.86, 1.66), (0.86, 1.74), (0, 1.8)], tin)
+    half_cover.bent(lambda p: (max(p[0], -0.05), p[1], p[2]))
+    return [body, *hoops, spout, rose, handle, half_cover]
+
+
 RECIPES: dict[str, Callable[[], list[Part]]] = {
     "trash can": trash_can,
     "bucket": bucket,
     "barrel": barrel,
+    "watering can": watering_can,
 }
