@@ -1,0 +1,76 @@
+"""The command line. A user's mistake is one clear line and exit code 2; torch is imported by the verb that needs it."""
+
+import math
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from scorer.configs import EvalConfig, ScoreConfig, TrainConfig, WordsConfig
+from scorer.errors import UserError
+
+if TYPE_CHECKING:
+    from scorer.score import Scored
+
+Verb = (
+    Annotated[TrainConfig, tyro.conf.subcommand("train")]
+    | Annotated[EvalConfig, tyro.conf.subcommand("eval")]
+    | Annotated[ScoreConfig, tyro.conf.subcommand("score")]
+    | Annotated[WordsConfig, tyro.conf.subcommand("words")]
+)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one verb; the exit code."""
+    config = tyro.cli(
+        Verb,
+        args=argv,
+        prog="python -m scorer",
+        description="Train and judge scorers of images against captions on twin scenes.",
+    )
+    try:
+        _run(config)
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on from the last checkpoint", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _run(config: object) -> None:
+    if isinstance(config, TrainConfig):
+        from scorer.train import train
+
+        best = train(config)
+        print(f"best checkpoint: {best}\nnext: python -m scorer eval {config.out} {' '.join(map(str, config.data))}")
+    elif isinstance(config, EvalConfig):
+        from scorer.evaluate import evaluate
+        from scorer.report import report_text
+
+        report = evaluate(config)
+        print(report_text(report))
+    elif isinstance(config, ScoreConfig):
+        from scorer.score import score
+
+        _print_scores(score(config))
+    elif isinstance(config, WordsConfig):
+        from scorer.openvocab import new_words
+
+        lines = "".join(f"{word}\n" for word in new_words(config))
+        if config.out is None:
+            print(lines, end="")
+        else:
+            config.out.write_text(lines, "utf-8")
+    else:
+        raise AssertionError(config)
+
+
+def _print_scores(scored: "list[Scored]") -> None:
+    top = max(item.score for item in scored)
+    weights = [math.exp(item.score - top) for item in scored]
+    for item, weight in zip(scored, weights, strict=True):
+        mark = "*" if item.score == top and len(scored) > 1 else " "
+        read = f"   (read as: {item.read})" if item.read != item.caption else ""
+        print(f"{mark} {item.score:9.3f}  {weight / sum(weights):6.1%}  {item.caption}{read}")

@@ -1,0 +1,199 @@
+"""What can be asked of the scorer. Each dataclass is the command line of its verb and the recorded config at once.
+
+No heavy import: `--help` must be instant.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+RowScale = Literal["gaussian", "reference"]
+Placement = Literal["tokens", "word-index", "none"]
+ZScore = Literal["map", "batch", "none"]
+Precision = Literal["auto", "fp32", "bf16"]
+Provider = Literal["rules", "llm"]
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The scorer itself.
+
+    Attributes:
+        model: dcsm-cnn (the paper's), dcsm-vit, pooled-mlp, cosine (plain CLIP) or projections (fine-tuned).
+        rows: Scale of the functional rows: gaussian is N(0, row-std^2); reference is the published one, whose rows are
+            nearly equal.
+        row_std: Standard deviation of gaussian rows.
+        placement: Where rows go: tokens finds phrases among the tokenizer's tokens; word-index is the published
+            placement (for comparison); none leaves the map as it is (the ablation without functional rows).
+        z_score: Normalise each map alone, or over the batch as the published code does.
+        text_tokens: Rows of a map; longer captions are cut.
+        channels: Channels of both convolutions.
+        hidden: Hidden width of the network's head (of the whole network for dcsm-vit).
+        dropout: Dropout before the last layer.
+    """
+
+    model: str = "dcsm-cnn"
+    rows: RowScale = "gaussian"
+    row_std: float = 0.25
+    placement: Placement = "tokens"
+    z_score: ZScore = "map"
+    text_tokens: int = 30
+    channels: int = 4
+    hidden: int = 128
+    dropout: float = 0.0
+
+
+@dataclass(frozen=True)
+class ClipConfig:
+    """The frozen towers.
+
+    Attributes:
+        clip: An open_clip model name, tiny (the bundled synthetic test encoder) or local-dir:PATH.
+        pretrained: An open_clip weights tag, a weights file, or random (untrained towers, a control).
+    """
+
+    clip: str = "ViT-B-16"
+    pretrained: str = "openai"
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Train a scorer on shards of twin scenes. Running the same command again goes on where it stopped.
+
+    Attributes:
+        data: Run directories, split directories or single tars.
+        out: Directory of the run.
+        clip: The frozen towers.
+        model: The scorer itself.
+        epochs: Passes over the training pairs.
+        batch_size: Pairs of one family in a step; each makes two images and two texts.
+        lr: Learning rate of Adam.
+        weight_decay: Decoupled weight decay (0 is plain Adam).
+        epoch_length: An epoch ends when the smallest family is used up (as in the paper), or the largest.
+        max_pairs: Use at most so many training pairs of each family, 0 for all.
+        val_fraction: Share of the training pairs held out when the data has no val split.
+        patience: Stop after so many epochs without a better validation accuracy, 0 for never.
+        seed: Seed of the weights, the functional rows and the order.
+        precision: auto is bf16 where the device computes with it, else fp32.
+        device: auto, cpu, cuda, cuda:1, ...
+        augment: Perspective, rotation and noise on every image at every step, as in the published code. The towers then
+            run at every step and the cache is bypassed.
+        control_epochs: Also train a copy on shuffled labels for so many epochs, the control that eval prints beside.
+        cache: Where token features are kept between runs; default: $TWINSCENE_CACHE or ~/.cache/twinscene.
+        words: A file with functional words to add, one a line (see the words verb).
+        log_every: Steps between two log entries.
+    """
+
+    data: tyro.conf.Positional[tuple[Path, ...]]
+    out: Path
+    clip: Annotated[ClipConfig, tyro.conf.arg(prefix_name=False)] = field(default_factory=ClipConfig)
+    model: Annotated[ModelConfig, tyro.conf.arg(prefix_name=False)] = field(default_factory=ModelConfig)
+    epochs: int = 27
+    batch_size: int = 8
+    lr: float = 1e-3
+    weight_decay: float = 0.0
+    epoch_length: Literal["smallest", "largest"] = "smallest"
+    max_pairs: int = 0
+    val_fraction: float = 0.05
+    patience: int = 0
+    seed: int = 0
+    precision: Precision = "auto"
+    device: str = "auto"
+    augment: bool = False
+    control_epochs: int = 0
+    cache: Path | None = None
+    words: Path | None = None
+    log_every: int = 20
+
+
+@dataclass(frozen=True)
+class EvalConfig:
+    """Judge a trained run on held-out pairs, with controls; writes report.md, report.json and figures.
+
+    Attributes:
+        run: Directory of a run, or one checkpoint file.
+        data: Run directories, split directories or single tars.
+        out: Where the report goes; default: RUN/eval.
+        split: Which split to use where the data has one: test, val, train or all.
+        resamples: Bootstrap resamples for the intervals.
+        seed: Seed of the resampling and of the controls.
+        device: auto, cpu, cuda, ...
+        cache: Where token features are kept; default: $TWINSCENE_CACHE or ~/.cache/twinscene.
+    """
+
+    run: tyro.conf.Positional[Path]
+    data: tyro.conf.Positional[tuple[Path, ...]]
+    out: Path | None = None
+    split: Literal["test", "val", "train", "all"] = "test"
+    resamples: int = 1000
+    seed: int = 0
+    device: str = "auto"
+    cache: Path | None = None
+
+
+@dataclass(frozen=True)
+class ScoreConfig:
+    """Score captions against one image with a trained run.
+
+    Attributes:
+        run: Directory of a run, or one checkpoint file.
+        image: The picture.
+        captions: Two captions or more.
+        figure: Also draw the maps into this file (png, pdf or svg).
+        simplify: Shorten the captions first: rules (spaCy) or llm (an OpenAI-compatible endpoint).
+        llm: Where the language model answers.
+        device: auto, cpu, cuda, ...
+    """
+
+    run: tyro.conf.Positional[Path]
+    image: tyro.conf.Positional[Path]
+    captions: tyro.conf.Positional[tuple[str, ...]]
+    figure: Path | None = None
+    simplify: Provider | None = None
+    llm: "LlmConfig" = field(default_factory=lambda: LlmConfig())
+    device: str = "auto"
+
+
+@dataclass(frozen=True)
+class LlmConfig:
+    """An OpenAI-compatible endpoint.
+
+    Attributes:
+        url: Base address, up to and without /chat/completions.
+        name: Model name to ask for.
+        key_env: Environment variable that holds the key; may be unset for local servers.
+        temperature: Sampling temperature.
+        timeout_s: Seconds to wait for one answer.
+        answers: File that keeps the answers; the same question is asked once.
+    """
+
+    url: str = "http://localhost:8000/v1"
+    name: str = "gpt-4o-mini"
+    key_env: str = "OPENAI_API_KEY"
+    temperature: float = 0.7
+    timeout_s: float = 60.0
+    answers: Path | None = None
+
+
+@dataclass(frozen=True)
+class WordsConfig:
+    """Find functional words in captions that the lexicon does not have yet (method 5.3); one a line, for train --words.
+
+    Attributes:
+        data: Run directories, split directories, single tars, or text files with one caption a line.
+        out: Where the words go; default: standard output.
+        by: rules (spaCy, offline) or llm (an OpenAI-compatible endpoint).
+        min_count: Leave out words seen in fewer captions.
+        llm: Where the language model answers.
+    """
+
+    data: tyro.conf.Positional[tuple[Path, ...]]
+    out: Path | None = None
+    by: Provider = "rules"
+    min_count: int = 2
+    llm: LlmConfig = field(default_factory=LlmConfig)
+
+
+Config = TrainConfig | EvalConfig | ScoreConfig | WordsConfig

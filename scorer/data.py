@@ -1,0 +1,103 @@
+"""Pairs out of shards: records and encoded images, checked; bad ones counted, never silently dropped."""
+
+import hashlib
+import io
+import tarfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PIL import Image
+
+from generator.records import PairRecord, find_shards, read_shard
+from scorer.errors import DataError
+
+BAD_SHARE = 0.05  # more bad pairs than this means that something is wrong with the data, not with a picture
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedPair:
+    """One pair as read: its record, its encoded images (None where it has no second one), and its shard."""
+
+    record: PairRecord
+    images: tuple[bytes, bytes | None]
+    shard: Path
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many pairs were read, and how many were left out for which reason."""
+
+    read: int = 0
+    bad: Counter[str] = field(default_factory=Counter)
+    examples: list[str] = field(default_factory=list)
+
+    def reject(self, key: str, reason: str) -> None:
+        self.bad[reason] += 1
+        if len(self.examples) < 5:
+            self.examples.append(f"{key}: {reason}")
+
+    def check(self) -> None:
+        """Raise DataError when too many pairs were bad."""
+        bad = sum(self.bad.values())
+        if bad > BAD_SHARE * self.read:
+            raise DataError(f"{bad} of {self.read} pairs cannot be used ({'; '.join(self.examples)})")
+
+
+def shards_of(roots: tuple[Path, ...], split: str | None) -> list[Path]:
+    """The shards below the roots; DataError when there is none."""
+    shards = find_shards(list(roots), split)
+    if not shards:
+        where, which = ", ".join(map(str, roots)), f" of the split {split}" if split else ""
+        raise DataError(f"{where}: no complete shard{which} (a .tar with its .json)")
+    return shards
+
+
+def has_split(roots: tuple[Path, ...], split: str) -> bool:
+    return bool(find_shards(list(roots), split))
+
+
+def read_pairs(shard: Path, tally: Tally) -> Iterator[LoadedPair]:
+    """The usable pairs of one shard in file order. DataError on a damaged tar."""
+    for sample in read_shard(shard):
+        tally.read += 1
+        first, second = sample.image(0), sample.image(1)
+        if first is None or (sample.record.has_image_1 and second is None):
+            tally.reject(sample.record.key, "an image is missing")
+            continue
+        yield LoadedPair(sample.record, (first, second if sample.record.has_image_1 else None), shard)
+
+
+def content_key(data: bytes) -> str:
+    """The name of some content in the cache."""
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def decode(data: bytes, where: str) -> Image.Image:
+    """Encoded bytes -> an RGB picture. DataError when they are not a picture or are cut short."""
+    try:
+        image = Image.open(io.BytesIO(data))
+        return image.convert("RGB")
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise DataError(f"{where}: not a readable image ({error})") from error
+
+
+class ImageReader:
+    """Random access to the images in tars, for training that looks at the pixels at every step."""
+
+    def __init__(self) -> None:
+        self._members: dict[Path, dict[str, tuple[int, int]]] = {}
+
+    def read(self, shard: Path, key: str, side: int) -> bytes:
+        if shard not in self._members:
+            with tarfile.open(shard) as tar:
+                self._members[shard] = {
+                    member.name.rpartition(".")[0]: (member.offset_data, member.size)
+                    for member in tar
+                    if ".image_" in member.name
+                }
+        offset, size = self._members[shard][f"{key}.image_{side}"]
+        with shard.open("rb") as file:
+            file.seek(offset)
+            return file.read(size)

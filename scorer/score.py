@@ -1,0 +1,57 @@
+"""Score captions against one picture: what a person tries first."""
+
+from dataclasses import dataclass
+
+import torch
+
+from scorer import checkpoint
+from scorer.configs import ScoreConfig
+from scorer.data import decode
+from scorer.errors import ConfigError, DataError
+from scorer.evaluate import towers_of
+from scorer.functional import Marker
+from scorer.models import ImageTokens, TextTokens
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A caption, what was read of it (the same, or its simplification), and its score."""
+
+    caption: str
+    read: str
+    score: float
+
+
+@torch.inference_mode()
+def score(config: ScoreConfig) -> list[Scored]:
+    """The captions in the order given, with their scores; higher fits better. Draws the maps when asked to.
+
+    Raises a UserError for an unusable run, picture or caption.
+    """
+    if not config.captions or not all(caption.strip() for caption in config.captions):
+        raise ConfigError("give the picture and at least one caption that is not empty")
+    path = checkpoint.checkpoint_path(config.run)
+    meta, _ = checkpoint.read(path)
+    try:
+        picture = decode(config.image.read_bytes(), str(config.image))
+    except OSError as error:
+        raise DataError(f"{config.image}: not readable ({error.strerror})") from error
+    read = list(config.captions)
+    if config.simplify is not None:
+        from scorer.openvocab import make_helper
+
+        read = make_helper(config.simplify, config.llm).simplify(read)
+    clip = towers_of(meta, path, config.device)
+    scorer, _ = checkpoint.load(path, clip.device)
+    ids, eos, _ = clip.tokenize(read)
+    marks = Marker(meta.lexicon, clip, meta.model.placement).mark(read, ids, eos)
+    images = ImageTokens(clip.image_tokens(clip.preprocess(picture)[None]))
+    texts = TextTokens(clip.text_tokens(ids), eos.to(clip.device), marks)
+    scores = scorer(images, texts)[0].float().cpu()
+    if not bool(torch.isfinite(scores).all()):
+        raise DataError(f"{path}: the scores are not numbers")
+    if config.figure is not None:
+        from scorer.figures import map_figure
+
+        map_figure(scorer, clip, picture, images, texts, read, config.figure)
+    return [Scored(*item) for item in zip(config.captions, read, scores.tolist(), strict=True)]

@@ -1,0 +1,92 @@
+"""Which pairs train and which validate, with their features."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from generator.records import PairRecord
+from scorer.bank import Bank, EmptyError, build_bank
+from scorer.cache import default_root
+from scorer.configs import TrainConfig
+from scorer.data import has_split, shards_of
+from scorer.errors import ConfigError
+from scorer.features import Clip
+from scorer.functional import Lexicon, Marker
+from scorer.parallel import Group
+from scorer.seeding import seed_of
+
+
+def training_banks(config: TrainConfig, clip: Clip, lexicon: Lexicon, group: Group) -> tuple[Bank, Bank]:
+    """Training and validation pairs.
+
+    Without a val split, a part of the training pairs is held out by a hash of the key; where that leaves none,
+    training pairs validate.
+    """
+    split = has_split(config.data, "val") and has_split(config.data, "train")
+    seed, fraction = config.seed, config.val_fraction
+    chosen = _Selection(config.max_pairs, lambda key: split or not held_out(key, seed, fraction))
+    rest = _Selection(0, lambda key: split or held_out(key, seed, fraction))
+    marker, cache = Marker(lexicon, clip, config.model.placement), config.cache or default_root()
+    train_shards = shards_of(config.data, "train" if has_split(config.data, "train") else None)
+    progress = show_progress if group.is_first else _silent
+
+    def read() -> tuple[Bank, Bank]:
+        augment = config.seed if config.augment else None
+        bank = build_bank(train_shards, clip, marker, cache, progress, chosen, augment)
+        try:
+            val_shards = shards_of(config.data, "val") if split else train_shards
+            return bank, build_bank(val_shards, clip, marker, cache, progress, rest)
+        except EmptyError:
+            return bank, bank
+
+    if not group.is_first:
+        group.wait()  # the first process fills the cache, the others find it filled
+    banks = read()
+    if group.is_first:
+        group.wait()
+    return banks
+
+
+@dataclass(slots=True)
+class _Selection:
+    """Which pairs to read: a rule on keys, and at most `limit` of each task (0 for all)."""
+
+    limit: int
+    rule: Callable[[str], bool]
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def __call__(self, record: PairRecord) -> bool:
+        if not self.rule(record.key) or (self.limit and self.counts[record.task] >= self.limit):
+            return False
+        self.counts[record.task] += 1
+        return True
+
+
+def held_out(key: str, seed: int, fraction: float) -> bool:
+    """Whether a pair is in the validation part; depends on its key and the seed alone."""
+    return seed_of(seed, "validation", key) < fraction * 2**63
+
+
+def show_progress(done: int, total: int, what: str) -> None:
+    """One line on standard error while features are computed."""
+    if sys.stderr.isatty() or done == total:
+        print(
+            f"\r\x1b[K{what} {done}/{total}" if sys.stderr.isatty() else f"{what} {done}/{total}",
+            end="\n" if done == total else "",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def _silent(done: int, total: int, what: str) -> None:
+    """Progress of a process that is not the first."""
+
+
+def read_words(path: Path) -> list[str]:
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"--words {path}: not readable ({error})") from error
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
