@@ -19,6 +19,8 @@ MAX_OFFSET_EXTENTS = 1e5
 BACKDROP_GROWTH = 2.5
 # ... where flat means thinner than this share of its own longest side.
 BACKDROP_THICKNESS = 0.02
+# Planes with more pairs of opposed triangles than this are left alone: finely cut ones are exact copies if anything.
+MAX_COVER_PAIRS = 40_000
 SILHOUETTE_PX = 64
 SILHOUETTE_POINTS = 60_000
 
@@ -122,6 +124,52 @@ def drop_duplicates(soup: Soup) -> Soup:
     mask = np.zeros(len(order), dtype=bool)
     mask[order[first]] = True
     return soup if mask.all() else soup.keep(mask)
+
+
+def drop_covered(soup: Soup) -> Soup:
+    """Without the triangles that lie back to back on others which cover them whole, cut up differently.
+
+    The pairs that `drop_duplicates` cannot see: two halves of one quad split along the other diagonal. The side that
+    looks away from the middle stays.
+    """
+    corners = soup.positions[soup.triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    # One key for a plane whichever way its triangles face: the first component that is not small is positive.
+    leading = normals[np.arange(len(normals)), (np.abs(normals) > 1e-3).argmax(axis=1)]
+    front = leading > 0
+    axis = normals * np.sign(leading)[:, None]
+    offset = (axis * corners[:, 0]).sum(axis=1)
+    keys = np.round(np.column_stack([axis, offset]) * 1e4).astype(np.int64)
+    _, plane = np.unique(keys, axis=0, return_inverse=True)
+    plane = plane.reshape(-1)
+    both = np.intersect1d(plane[front], plane[~front])
+    middle = (soup.positions.min(axis=0) + soup.positions.max(axis=0)) / 2
+    keep = np.ones(len(plane), dtype=bool)
+    for number in both:
+        members = np.flatnonzero(plane == number)
+        outward = front[members] == (offset[members[0]] >= float(axis[members[0]] @ middle))
+        outer, inner = members[outward], members[~outward]
+        if len(outer) * len(inner) > MAX_COVER_PAIRS:
+            continue
+        keep[inner] = ~_covered(corners[inner], corners[outer], axis[members[0]])
+        inner = inner[keep[inner]]
+        keep[outer] = ~_covered(corners[outer], corners[inner], axis[members[0]])
+    return soup if keep.all() else soup.keep(keep)
+
+
+def _covered(lower: Floats, upper: Floats, axis: Floats) -> NDArray[np.bool_]:
+    """Which triangles (N, 3, 3) lie within others (M, 3, 3) of the same plane: tested at four points of each."""
+    if len(lower) == 0 or len(upper) == 0:
+        return np.zeros(len(lower), dtype=bool)
+    weights = np.array([[1, 1, 1], [0.9, 0.05, 0.05], [0.05, 0.9, 0.05], [0.05, 0.05, 0.9]])
+    weights /= weights.sum(axis=1, keepdims=True)
+    points = np.einsum("pc,ncd->npd", weights, lower)[:, :, None, None, :]  # (N, 4, 1, 1, 3)
+    edges = np.roll(upper, -1, axis=1) - upper  # (M, 3, 3)
+    sides = (np.cross(edges[None, None], points - upper[None, None]) * axis).sum(axis=-1)  # (N, 4, M, 3)
+    inside = (sides >= -1e-9).all(axis=-1) | (sides <= 1e-9).all(axis=-1)
+    covered: NDArray[np.bool_] = inside.any(axis=-1).all(axis=-1)
+    return covered
 
 
 def triangle_areas(soup: Soup) -> Floats:

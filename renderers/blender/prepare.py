@@ -62,7 +62,7 @@ def prepare(source: str, max_triangles: int) -> tuple[Model, dict[str, Any]]:
     if not visible.any():
         raise Unusable("invisible", "every material is fully transparent")
     soup = geometry.drop_degenerate(geometry.to_unit_box(soup.keep(visible)))
-    clean = geometry.drop_duplicates(soup)
+    clean = geometry.drop_covered(geometry.drop_duplicates(soup))
     if len(clean.triangles) < len(soup.triangles):
         warnings.append("duplicate_faces")
     if decimated:

@@ -132,6 +132,8 @@ class Stagehand:
         return loaded.masks[key]
 
 
+# A flat fork's surface lies in the plane that it stands on; in one plane, each would lie in the other's shadow.
+CLEARANCE = 0.001
 _STAGE = materials.Material("stage", (0.0, 0.0, 0.0, 1.0), 0.0, 1.0, (0.0, 0.0, 0.0), "opaque", 0.5, -1, False)
 
 
@@ -143,7 +145,7 @@ def _placement(spec: ObjectSpec, positions: NDArray[np.float32]) -> Matrix:
     )
     turned = positions.astype(np.float64) @ np.array(turn).T * spec.scale_m
     low, high = turned.min(axis=0), turned.max(axis=0)
-    anchor = np.array([(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, low[2]])
+    anchor = np.array([(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, low[2] - CLEARANCE * spec.scale_m])
     move = Matrix.Translation(Vector(np.array(spec.position_m) - anchor))
     return move @ turn.to_4x4() @ Matrix.Scale(spec.scale_m, 4)
 
