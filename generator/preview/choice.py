@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from generator.errors import DataError
-from generator.records import Sample, find_shards, read_shard
+from generator.records import SPLITS, Sample, find_shards, read_shard
 from generator.shards import STAGING, Row, read_rows
 
 # A sample costs reading its whole shard: a large run is shown through a few shards of each split, spread evenly.
@@ -33,7 +33,9 @@ def read_run(out: Path) -> Run:
     """Raises DataError where `out` is no run directory or a shard is damaged."""
     if not (out / "run.json").exists():
         raise DataError(f"{out}: not a run directory (no run.json); give what --out of render was")
-    shards = tuple((path, tuple(read_rows(path.with_suffix(".parquet")))) for path in find_shards([out]))
+    shards = tuple(
+        (path, tuple(read_rows(path.with_suffix(".parquet")))) for path in sorted(find_shards([out]), key=_order)
+    )
     return Run(out, shards, sum(1 for _ in (out / STAGING).glob("*/*.pair")))
 
 
@@ -67,6 +69,12 @@ def choose_rejected(run: Run, limit: int) -> list[Row]:
             groups[row.reason].append(row)
     quotas = share_out({reason: len(rows) for reason, rows in groups.items()}, limit)
     return [row for reason in sorted(groups) for row in evenly(groups[reason], quotas[reason])]
+
+
+def _order(shard: Path) -> tuple[int, Path]:
+    """The splits in their usual order, then by number."""
+    split = shard.parent.name
+    return SPLITS.index(split) if split in SPLITS else len(SPLITS), shard
 
 
 def share_out(sizes: dict[T, int], limit: int) -> dict[T, int]:

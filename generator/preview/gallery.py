@@ -17,7 +17,7 @@ from PIL import Image
 
 from generator.errors import ConfigError, OutputError
 from generator.preview.choice import Run, choose_rejected, choose_samples, read_run
-from generator.preview.wording import Marked, mark_captions
+from generator.preview.wording import Marked, fact_words, mark_captions
 from generator.records import ObjectRecord, PairRecord, Sample
 from generator.shards import Row
 
@@ -25,7 +25,6 @@ CHUNK = 12
 THUMBNAIL_PX = 256
 WEBP_QUALITY = 82
 MASK_RGBA = ((230, 159, 0, 120), (86, 180, 233, 120), (0, 158, 115, 120), (204, 121, 167, 120))
-NOUN_BARS = 24
 
 
 def write_preview(out: Path, limit: int = 240) -> Path:
@@ -83,7 +82,7 @@ def _escape(text: str) -> str:
 def _sample_entry(sample: Sample) -> dict[str, Any]:
     record = sample.record
     fact = record.fact
-    words = (*record.words, fact.value_0, fact.value_1)
+    words = (*record.words, *fact_words(fact.kind, fact.value_0, fact.value_1))
     objects = record.objects_0 + record.objects_1
     return {
         "key": record.key,
@@ -112,7 +111,9 @@ def _rejected_entry(row: Row) -> dict[str, Any]:
         "values": [row.fact_value_0, row.fact_value_1],
         "nouns": sorted(set(row.nouns)),
         "colours": sorted(_named_values(row, "colour")),
-        "captions": _captions(row.captions_0, row.captions_1, (row.fact_value_0, row.fact_value_1)),
+        "captions": _captions(
+            row.captions_0, row.captions_1, fact_words(row.fact_kind, row.fact_value_0, row.fact_value_1)
+        ),
         "facts": [["background", row.background], ["stage", row.stage], ["attempts", str(row.attempts)]],
     }
 
@@ -200,24 +201,22 @@ def _charts(rows: list[Row]) -> list[dict[str, Any]]:
     sizes = Counter(value for row in accepted for value in _named_values(row, "size"))
     nouns = Counter(noun for row in accepted for noun in sorted(set(row.nouns)))
     charts = [
-        ("Status", "status", Counter(row.reason or "accepted" for row in rows), 0),
-        ("Split", "split", Counter(row.split for row in accepted), 0),
-        ("Task", "task", Counter(row.task for row in accepted), 0),
-        ("Relation in the first image", "", relations, 0),
-        ("Colours", "colour", colours, 0),
-        ("Sizes", "", sizes, 0),
-        ("Stage", "", Counter(row.stage for row in accepted if row.stage), 0),
-        ("Nouns", "noun", nouns, NOUN_BARS),
+        ("Status", "status", Counter(row.reason or "accepted" for row in rows)),
+        ("Split", "split", Counter(row.split for row in accepted)),
+        ("Task", "task", Counter(row.task for row in accepted)),
+        ("Relation in the first image", "", relations),
+        ("Colours", "colour", colours),
+        ("Sizes", "", sizes),
+        ("Stage", "", Counter(row.stage for row in accepted if row.stage)),
+        ("Nouns", "noun", nouns),
     ]
     return [
-        {"title": title, "filter": name, "bars": counts.most_common(most or None), "of": len(counts)}
-        for title, name, counts, most in charts
+        {"title": title, "filter": name, "bars": counts.most_common()}
+        for title, name, counts in charts
         if len(counts) > 1 or title == "Status"
     ]
 
 
 def _named_values(row: Row, kind: str) -> set[str]:
-    """The attribute values that the pair names: the fact says "red mug, blue car"."""
-    if row.fact_kind != kind:
-        return set()
-    return {part.split()[0] for value in (row.fact_value_0, row.fact_value_1) for part in value.split(",") if part}
+    """The values of an attribute kind that the pair names."""
+    return set(fact_words(kind, row.fact_value_0, row.fact_value_1)) if row.fact_kind == kind else set()

@@ -10,6 +10,7 @@
     ["colour", "Colour", (pair) => pair.colours],
   ];
   const PAGE = head.chunk;
+  const BARS = 8;
   const COLOURS = ["#ffb81f", "#66c2ff", "#1fd6a0", "#ee94c4"];
   const byId = (id) => document.getElementById(id);
 
@@ -101,7 +102,7 @@
         type: "button",
         class: "view",
         "aria-pressed": "false",
-        "aria-label": `${alt}. Show boxes`,
+        "aria-label": `${alt}. Mark the objects`,
         click: () => button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true")),
       },
       el("img", { src: source, alt, width, height, decoding: "async" }),
@@ -207,7 +208,7 @@
     const toggle = el("button", {
       type: "button", "aria-pressed": "false",
       click: () => { state.boxes = !state.boxes; toggle.setAttribute("aria-pressed", String(state.boxes)); show(); },
-    }, "Boxes on");
+    }, "Show boxes");
     const clear = () => {
       for (const [name] of FILTERS) state[name] = "";
       Object.assign(state, { find: "", page: 1 });
@@ -245,10 +246,11 @@
         bar.style.setProperty("--share", `${(100 * count) / most}%`);
         return el("li", null, bar);
       });
-      const more = chart.of - chart.bars.length;
-      if (more > 0) bars.push(el("li", null, `and ${more} more`));
-      byId("charts").append(el("div", { class: chart.bars.length > 12 ? "chart wide" : "chart" },
-        el("h3", null, chart.title), el("ul", null, ...bars)));
+      const rest = bars.splice(BARS);
+      byId("charts").append(el("div", { class: "chart" },
+        el("h3", null, chart.title),
+        el("ul", null, ...bars),
+        rest.length ? el("details", null, el("summary", null, `${rest.length} more`), el("ul", null, ...rest)) : null));
     }
     byId("counts").open = matchMedia("(min-width: 60rem)").matches;
   }

@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from generator.errors import ConfigError, DataError, OutputError
 from generator.preview.choice import choose_samples, read_run
-from generator.preview.wording import Marked, mark_captions
+from generator.preview.wording import Marked, fact_words, mark_captions
 from generator.records import Sample
 
 IMAGE_PX = 224
@@ -54,7 +54,8 @@ def contact_sheet(out: Path, png: Path, count: int) -> Path:
 
 def _card(sample: Sample, font: Font) -> Image.Image:
     record = sample.record
-    words = (*record.words, record.fact.value_0, record.fact.value_1)
+    fact = record.fact
+    words = (*record.words, *fact_words(fact.kind, fact.value_0, fact.value_1))
     marked = mark_captions(record.captions_0, record.captions_1, words)
     lines = [[line for caption in side for line in _wrap(caption, font)] for side in marked]
     height = IMAGE_PX + GAP_PX + LINE_PX * max(len(side) for side in lines)
@@ -82,7 +83,7 @@ def _wrap(caption: Marked, font: Font) -> list[list[Word]]:
     for text, changed in caption:
         for word in text.split():
             advance = font.getlength(word) + space
-            if lines[-1] and math.ceil(width + advance - space) > IMAGE_PX:
+            if lines[-1] and math.ceil(width + advance - space) > IMAGE_PX - GAP_PX:
                 lines.append([])
                 width = 0.0
             lines[-1].append((word, changed))

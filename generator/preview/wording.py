@@ -8,18 +8,25 @@ Marked = list[tuple[str, bool]]  # Runs of text in order; True where the run dif
 
 
 def mark_captions(
-    captions_0: Sequence[str], captions_1: Sequence[str], fact_words: Iterable[str]
+    captions_0: Sequence[str], captions_1: Sequence[str], words: Iterable[str]
 ) -> tuple[list[Marked], list[Marked]]:
     """Each caption against the nearest caption of the other side.
 
     "a red mug and a blue car" is as near to "a blue mug and a red car" as to "a red car and a blue mug"; then the
-    one whose difference consists of `fact_words` is chosen, so that the colours are marked and not the nouns.
+    one whose difference consists of `words` is chosen, so that the colours are marked and not the nouns.
     """
-    facts = {word for phrase in fact_words for word in _words(phrase)}
+    facts = {word for phrase in words for word in _words(phrase)}
     return (
         [_mark(caption, captions_1, facts) for caption in captions_0],
         [_mark(caption, captions_0, facts) for caption in captions_1],
     )
+
+
+def fact_words(kind: str, value_0: str, value_1: str) -> tuple[str, ...]:
+    """The words of a fact: of "red mug, blue car" the values alone, of relations and presence all of them."""
+    if kind in ("colour", "size"):
+        return tuple(part.split()[0] for value in (value_0, value_1) for part in value.split(",") if part.strip())
+    return value_0, value_1
 
 
 def _mark(caption: str, others: Sequence[str], facts: set[str]) -> Marked:
