@@ -1,0 +1,306 @@
+"""The dataset card: README.md of a run, with Hugging Face metadata, counts, how to load it, licences and credits."""
+
+import csv
+import dataclasses
+import io
+import json
+import os
+import shlex
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from generator.assets.catalog import Asset, Catalog
+from generator.cli import Render
+from generator.errors import OutputError
+from generator.records import SPLITS, find_shards, read_shard
+from generator.shards import Row, read_rows
+
+# Hugging Face's names of what we call splits; the folders keep ours.
+HUB_SPLITS = {"train": "train", "val": "validation", "test": "test"}
+SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
+# Licences by the names that the Hub knows; anything else is "other" there and spelled out in the credits.
+LICENCES = (
+    "cc0-1.0", "cc-by-4.0", "cc-by-3.0", "cc-by-2.0", "cc-by-sa-4.0", "cc-by-sa-3.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0",
+    "cc-by-nd-4.0", "cc-by-nc-nd-4.0", "apache-2.0", "mit", "bsd-2-clause", "bsd-3-clause", "odc-by", "openrail",
+)  # fmt: skip
+CREDITS_IN_CARD = 300
+# Flags that change no pair, and so do not belong in the command that makes the same data again.
+NOT_DECISIVE = {"out", "workers", "device", "dry_run", "timeout_s", "memory_gb", "shard_size"}
+
+WHAT_DIFFERS = {
+    "spatial": "the spatial relation of two objects, meant in the image plane",
+    "attribute": "which colour (or size) belongs to which of two objects",
+    "negation": "which objects are present, said with a negation",
+}
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What the card says, read from the shards: rows of all planned pairs, assets shown with their numbers of pairs."""
+
+    rows: list[Row]
+    accepted: list[Row]
+    shown: list[tuple[Asset, int]]
+    example: tuple[Path, tuple[str, ...]] | None  # One shard that holds a pair, and the pair's member suffixes.
+
+
+def write_card(out: Path, run: Mapping[str, Any], catalog: Catalog) -> Path:
+    """Write OUT/README.md and OUT/credits.csv, from the complete shards. `run` is run.json.
+
+    Credits name exactly the assets that are seen in an accepted pair. Raises DataError on a damaged shard, OutputError.
+    """
+    facts = _read(out, catalog)
+    parts = [
+        _metadata(out, facts),
+        _introduction(out, run, facts),
+        _counts(facts),
+        _loading(out, facts),
+        _RECORD,
+        _making(run),
+        _credits(run, facts),
+    ]
+    _write(out / "credits.csv", _credits_csv(facts))
+    return _write(out / "README.md", "\n".join(parts))
+
+
+def _read(out: Path, catalog: Catalog) -> _Facts:
+    rows: list[Row] = []
+    example = None
+    for path in find_shards([out]):
+        shard_rows = read_rows(path.with_suffix(".parquet"))
+        rows += shard_rows
+        if example is None or (path.parent.name == "train" and example[0].parent.name != "train"):
+            sample = next(read_shard(path), None)
+            example = example if sample is None else (path, (*sorted(sample.files), "json"))
+    accepted = [row for row in rows if row.status == "accepted"]
+    pairs = Counter(uid for row in accepted for uid in set(row.uids))
+    shown = [(asset, pairs[asset.uid]) for asset in catalog.assets if pairs[asset.uid]]
+    return _Facts(rows, accepted, shown, example)
+
+
+def _metadata(out: Path, facts: _Facts) -> str:
+    """The YAML block that the Hub reads. JSON strings are YAML strings."""
+    ids = sorted({_licence_id(asset.licence) for asset, _ in facts.shown}) or ["other"]
+    splits = [split for split in SPLITS if any(row.split == split for row in facts.accepted)]
+    size = next((name for limit, name in SIZES if len(facts.accepted) < limit), "n>10M")
+    lines = [
+        "---",
+        f"pretty_name: {json.dumps(out.resolve().name)}",
+        "license:",
+        *(f"- {name}" for name in ids),
+        *(['license_name: "see the credits"', "license_link: credits.csv"] if "other" in ids else []),
+        "language:",
+        "- en",
+        "task_categories:",
+        "- zero-shot-image-classification",
+        "- image-to-text",
+        "tags:",
+        *(
+            f"- {tag}"
+            for tag in ("hard-negatives", "compositionality", "image-text-matching", "synthetic", "webdataset")
+        ),
+        "size_categories:",
+        f"- {size}",
+    ]
+    if splits:
+        lines += ["configs:", "- config_name: default", "  data_files:"]
+        for split in splits:
+            lines += [f"  - split: {HUB_SPLITS[split]}", f'    path: "{split}/*.tar"']
+    return "\n".join([*lines, "---", ""])
+
+
+def _introduction(out: Path, run: Mapping[str, Any], facts: _Facts) -> str:
+    tasks = sorted({row.task for row in facts.rows}) or [str(run["config"].get("task", ""))]
+    differs = "; ".join(WHAT_DIFFERS.get(task, task) for task in tasks)
+    text = f"""# {out.resolve().name}
+
+{len(facts.accepted):,} twin scenes: pairs of images whose captions differ in exactly one fact, here {differs}.
+The captions of either image are false of the other, which makes the twins hard negatives for CLIP-like models.
+"""
+    if facts.accepted:
+        row = facts.accepted[0]
+        text += f"""
+|  | true of image 0 only | true of image 1 only |
+| --- | --- | --- |
+| 1 | {_cell(row.captions_0[0])} | {_cell(row.captions_1[0])} |
+| 2 | {_cell(row.captions_0[1])} | {_cell(row.captions_1[1])} |
+"""
+    return text + "\nOpen `index.html` to look at the pairs.\n"
+
+
+def _counts(facts: _Facts) -> str:
+    tasks = sorted({row.task for row in facts.rows})
+    table = ["## Counts", "", "| split | task | planned | accepted | rejected |", "| --- | --- | ---: | ---: | ---: |"]
+    counted = Counter((row.split, row.task, row.status) for row in facts.rows)
+    for split in SPLITS:
+        for task in tasks:
+            yes, no = counted[split, task, "accepted"], counted[split, task, "rejected"]
+            if yes + no:
+                table.append(f"| {split} | {task} | {yes + no:,} | {yes:,} | {no:,} |")
+    reasons = Counter(row.reason for row in facts.rows if row.reason)
+    if reasons:
+        table += ["", "Rejected after all attempts, by reason (rows of the parquet files; they are in no tar):", ""]
+        table += ["| reason | pairs |", "| --- | ---: |"]
+        table += [f"| {reason} | {count:,} |" for reason, count in reasons.most_common()]
+    nouns = {noun for row in facts.accepted for noun in row.nouns}
+    places = {row.background for row in facts.accepted}
+    table += ["", f"{len(nouns)} nouns, {len(facts.shown)} assets, {len(places)} backgrounds.", ""]
+    return "\n".join(table)
+
+
+def _loading(out: Path, facts: _Facts) -> str:
+    if facts.example is None:
+        return "## Loading\n\nNo pair was accepted yet.\n"
+    path, suffixes = facts.example
+    shard, split = path.relative_to(out).as_posix(), path.parent.name
+    image = next(suffix for suffix in suffixes if suffix.startswith("image_0."))
+    return f"""## Loading
+
+The shards are plain [WebDataset](https://github.com/webdataset/webdataset) tars. Run these in this folder.
+
+With webdataset:
+
+```python
+import webdataset as wds
+
+for pair in wds.WebDataset("{shard}", shardshuffle=False).decode("pil"):
+    print(pair["__key__"], pair["{image}"].size, pair["json"]["captions_0"], pair["json"]["captions_1"])
+```
+
+With Hugging Face datasets (`load_dataset` of this folder, or of its copy on the Hub, finds all splits by itself):
+
+```python
+from datasets import load_dataset
+
+pairs = load_dataset("webdataset", data_files={{"{HUB_SPLITS[split]}": "{split}/*.tar"}}, split="{HUB_SPLITS[split]}")
+print(pairs[0]["__key__"], pairs[0]["{image}"].size, pairs[0]["json"]["captions_0"])
+```
+
+With nothing but Python and Pillow:
+
+```python
+import io, json, tarfile
+from PIL import Image
+
+with tarfile.open("{shard}") as tar:
+    for name in tar.getnames():
+        if name.endswith(".json"):
+            key = name.removesuffix(".json")
+            record = json.load(tar.extractfile(name))
+            image = Image.open(io.BytesIO(tar.extractfile(f"{{key}}.{image}").read()))
+            print(key, image.size, record["captions_0"], record["captions_1"])
+```
+"""
+
+
+_RECORD = """## A pair
+
+| member | content |
+| --- | --- |
+| `image_0`, `image_1` | the two images |
+| `mask_0.png`, `mask_1.png` | instance masks where they were asked for: 0 the scene, 1 + i object i |
+| `json` | the record |
+
+Of the record: `captions_0` (both true of image 0, false of image 1) and `captions_1` (the other way round); `fact`,
+what differs and its value on each side; `objects_0` and `objects_1` with noun, asset, named attribute, box in pixels
+[x0, y0, x1, y1), visible share and measured colour; `scene_0` and `scene_1`, the whole scene (camera, light, poses in
+metres and degrees) as JSON text; `seed`, `index` and `attempt`, from which the pair can be made again. "" and [] stand
+for "does not apply". The parquet files hold a row for every planned pair, with the reason where it was rejected.
+
+Every label was checked against the rendered instance masks, not taken from the plan.
+"""
+
+
+def _making(run: Mapping[str, Any]) -> str:
+    versions = ", ".join(f"{name} {value}" for name, value in run["versions"].items() if value != "")
+    text = f"## How it was made\n\nTwinScene ({versions}). Everything about the run stands in `run.json`.\n"
+    command = render_command(run["config"])
+    if command:
+        text += f"The same versions make the same pairs again with\n\n```\n{command}\n```\n"
+    return text
+
+
+def render_command(config: Mapping[str, Any]) -> str:
+    """The command line of `render` that gives this configuration, defaults left out; "" for another verb's."""
+    fields = {field.name: field.default for field in dataclasses.fields(Render)}
+    if set(config) != set(fields):
+        return ""
+    defaults = Render(task=config["task"], n=config["n"]).resolved()
+    words = ["python", "-m", "generator", "render", "--task", config["task"], "--n", str(config["n"])]
+    for name, value in config.items():
+        if name in ("task", "n") or name in NOT_DECISIVE or value == getattr(defaults, name):
+            continue
+        flag = "--" + name.replace("_", "-")
+        if isinstance(value, bool):
+            words.append(flag if value else f"--no-{flag[2:]}")
+        else:
+            words += [flag, str(value)]
+    return shlex.join(words)
+
+
+def _credits(run: Mapping[str, Any], facts: _Facts) -> str:
+    licences = Counter(asset.licence or "unknown" for asset, _ in facts.shown)
+    text = "## Licences and credits\n\n"
+    if facts.shown:
+        names = "; ".join(f"{_cell(name)} ({count})" for name, count in licences.most_common())
+        text += f"3D models seen in the images, by licence: {names}. `credits.csv` has them all.\n\n"
+        text += "| noun | model | author | licence | pairs |\n| --- | --- | --- | --- | ---: |\n"
+        for asset, pairs in facts.shown[:CREDITS_IN_CARD]:
+            cells = (_cell(asset.noun), _model(asset), _cell(asset.author), _cell(asset.licence or "unknown"))
+            text += f"| {' | '.join(cells)} | {pairs} |\n"
+        if len(facts.shown) > CREDITS_IN_CARD:
+            text += f"\nand {len(facts.shown) - CREDITS_IN_CARD:,} more in `credits.csv`.\n"
+    if any(row.background.startswith("photo_") for row in facts.accepted):
+        text += "\nThe backgrounds are photographs given to the generator, which does not know their licences.\n"
+    elif run["config"].get("backgrounds") == "bundled":
+        text += "\nThe backgrounds were painted by TwinScene itself; they carry no licence of others.\n"
+    photographs = {name for row in facts.accepted for name in row.image_ids}
+    if photographs:
+        text += (
+            f"\n{len(photographs):,} photographs (`image_ids` in the records) are part of this data. Each keeps its "
+            "own licence, named by the annotations of its source; COCO's come from Flickr, under its terms of use.\n"
+        )
+    return text
+
+
+def _credits_csv(facts: _Facts) -> str:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(("uid", "noun", "title", "author", "licence", "url", "sha256", "pairs"))
+    for asset, pairs in facts.shown:
+        writer.writerow(
+            (asset.uid, asset.noun, asset.title, asset.author, asset.licence, asset.url, asset.sha256, pairs)
+        )
+    return buffer.getvalue()
+
+
+def _model(asset: Asset) -> str:
+    title = _cell(asset.title or asset.uid)
+    return f"[{title}]({asset.url})" if asset.url.startswith(("https://", "http://")) else title
+
+
+def _licence_id(licence: str) -> str:
+    """The Hub's name: what is said beside it in words does not count."""
+    name = (licence.split() or [""])[0].lower()
+    return name if name in LICENCES else "other"
+
+
+def _cell(text: str) -> str:
+    """Text that stays inside its table cell and is shown as it is."""
+    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+
+
+def _write(path: Path, text: str) -> Path:
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        with temporary.open("w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+    return path
