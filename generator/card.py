@@ -36,6 +36,21 @@ WHAT_DIFFERS = {
     "negation": "which objects are present, said with a negation",
 }
 
+RECORD = """## A pair
+
+| member | content |
+| --- | --- |
+| `image_0`, `image_1` | the two images |
+| `mask_0.png`, `mask_1.png` | instance masks where they were asked for: 0 the scene, 1 + i object i |
+| `json` | the record |
+
+Of the record: `captions_0` (both true of image 0, false of image 1) and `captions_1` (the other way round); `fact`,
+what differs and its value on each side; `objects_0` and `objects_1` with noun, asset, named attribute, box in pixels
+[x0, y0, x1, y1), visible share and measured colour; `scene_0` and `scene_1`, the whole scene (camera, light, poses in
+metres and degrees) as JSON text; `seed`, `index` and `attempt`, from which the pair can be made again. "" and [] stand
+for "does not apply". The parquet files hold a row for every planned pair, with the reason where it was rejected.
+"""
+
 
 @dataclass(frozen=True)
 class _Facts:
@@ -58,7 +73,7 @@ def write_card(out: Path, run: Mapping[str, Any], catalog: Catalog) -> Path:
         _introduction(out, run, facts),
         _counts(facts),
         _loading(out, facts),
-        _RECORD,
+        _record(facts),
         _making(run),
         _credits(run, facts),
     ]
@@ -196,22 +211,10 @@ with tarfile.open("{shard}") as tar:
 """
 
 
-_RECORD = """## A pair
-
-| member | content |
-| --- | --- |
-| `image_0`, `image_1` | the two images |
-| `mask_0.png`, `mask_1.png` | instance masks where they were asked for: 0 the scene, 1 + i object i |
-| `json` | the record |
-
-Of the record: `captions_0` (both true of image 0, false of image 1) and `captions_1` (the other way round); `fact`,
-what differs and its value on each side; `objects_0` and `objects_1` with noun, asset, named attribute, box in pixels
-[x0, y0, x1, y1), visible share and measured colour; `scene_0` and `scene_1`, the whole scene (camera, light, poses in
-metres and degrees) as JSON text; `seed`, `index` and `attempt`, from which the pair can be made again. "" and [] stand
-for "does not apply". The parquet files hold a row for every planned pair, with the reason where it was rejected.
-
-Every label was checked against the rendered instance masks, not taken from the plan.
-"""
+def _record(facts: _Facts) -> str:
+    if any(row.image_ids for row in facts.accepted):
+        return RECORD
+    return RECORD + "\nEvery label was checked against the rendered instance masks, not taken from the plan.\n"
 
 
 def _making(run: Mapping[str, Any]) -> str:

@@ -94,7 +94,7 @@
     const source = pictures.images[side];
     if (!source) return el("div", { class: "no-image" }, "no second image");
     const names = pair.objects[side].map((object) => object.name).join(", ");
-    const alt = `Image ${side + 1} of ${pair.key}: ${names}`;
+    const alt = `Image ${side} of ${pair.key}: ${names}`;
     const [width, height] = pair.size;
     const button = el(
       "button",
@@ -113,7 +113,7 @@
   }
 
   function sideOf(pair, side, pictures) {
-    const captions = el("ul", { "aria-label": `True of image ${side + 1} only` }, ...pair.captions[side].map(caption));
+    const captions = el("ul", { "aria-label": `True of image ${side} only` }, ...pair.captions[side].map(caption));
     return el("figure", { class: "side" }, pictures ? view(pair, side, pictures) : null, captions);
   }
 
@@ -124,7 +124,7 @@
       const cell = (tag, text) => el(tag, tag === "th" ? { scope: "col" } : null, text);
       const line = (tag, cells) => el("tr", null, ...cells.map((text) => cell(tag, text)));
       const body = pair.objects.flatMap((objects, side) =>
-        objects.map((o) => line("td", [String(side + 1), o.name, o.uid, o.box.join(" "), o.visible, o.measured || "–"])),
+        objects.map((o) => line("td", [String(side), o.name, o.uid, o.box.join(" "), o.visible, o.measured || "–"])),
       );
       const columns = ["Image", "Object", "Asset", "Box x0 y0 x1 y1", "Visible", "Measured"];
       inside.push(
