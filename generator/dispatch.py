@@ -16,7 +16,7 @@ Verb = (
 def run(arguments: list[str]) -> int:
     """Parse and run; the exit code."""
     verb = tyro.cli(
-        Verb,  # type: ignore[arg-type]
+        Verb,
         prog="python -m generator",
         description="TwinScene: image pairs and captions that differ in exactly one fact.",
         args=arguments,

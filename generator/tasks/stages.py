@@ -70,7 +70,8 @@ def shelf(rng: np.random.Generator, axis: Axis, size: Footprint, place: Backgrou
     middle = 0.5 * (slots[0][0] + slots[1][0])
     tall = (rows[0] * rise, rows[-1] * rise)
     sides = [
-        _box(name, (x, x + sign * thickness), (front, front + depth), tall, furniture, 0.004)
+        # A little in front of the boards: faces in one plane would blotch where they cross.
+        _box(name, (x, x + sign * thickness), (front - 0.006, front + depth), tall, furniture, 0.004)
         for name, sign, x in (("side left", -1, middle - half), ("side right", 1, middle + half))
     ]
     slabs = [*boards, *(sides if rng.uniform() < 0.5 else ()), _wall(wall_y, place)]
@@ -109,8 +110,8 @@ def flatlay(rng: np.random.Generator, axis: Axis, size: Footprint, place: Backgr
     slots = _slots(rng, axis, size, size.height + gap, (-0.5, 0.5), gap_x=gap)
     lying = tuple((x, z, 0.0) for x, _, z in slots)
     surface = place.wall if place.kind == "photo" else place.floor
-    if place.kind == "photo":
-        surface = replace(surface, lit=True)
+    # Matt, or the key light would leave a glare in the middle of the picture.
+    surface = replace(surface, lit=True, roughness=max(surface.roughness, 0.8))
     ground = _box("ground", (-8, 8), (-8, 8), (0, 0), surface)
     camera = _camera(rng, (lying[0], lying[1]), elevation=(80.0, 89.0), azimuth=(-3.0, 3.0), focal=(50.0, 85.0))
     return Stage("flatlay", (lying[0], lying[1]), -90.0, (ground,), camera)

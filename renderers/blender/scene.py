@@ -4,8 +4,10 @@ import math
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
+import bpy  # Before bmesh and mathutils, which exist only once bpy is loaded.
+
+# isort: split
 import bmesh
-import bpy
 import numpy as np
 from mathutils import Euler, Matrix, Vector
 from numpy.typing import NDArray
