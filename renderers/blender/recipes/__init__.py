@@ -21,6 +21,7 @@ THEMES = (
     "wear",
     "yard",
     "vehicles",
+    "craft",
     "animals",
     "tools_toys",
     "outdoor",

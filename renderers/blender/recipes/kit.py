@@ -457,3 +457,8 @@ def faces_where(part: Part, test: Callable[[Vec3], bool]) -> Part:
     rest = [face for face in part.bm.faces if not test(tuple(face.calc_center_median()))]
     bmesh.ops.delete(part.bm, geom=rest, context="FACES")
     return part
+
+
+def paired(axis: str, *parts: Part) -> list[Part]:
+    """Every part and its mirror image along `axis`: the legs, eyes and wheels of both sides."""
+    return [twin for part in parts for twin in part.both_sides(axis)]

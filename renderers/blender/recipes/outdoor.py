@@ -16,6 +16,7 @@ from renderers.blender.recipes.kit import (
     lathe,
     loft,
     oval,
+    paired,
     slab,
     sphere,
     spline,
@@ -80,9 +81,15 @@ def mailbox() -> list[Part]:
 
 def cactus() -> list[Part]:
     flesh = paint("#4c8f4b", 0.55)
-    pot = lathe([(0, 0), (0.5, 0), (0.64, 0.55), (0.74, 0.55), (0.74, 0.78), (0.62, 0.78), (0.62, 0.7), (0, 0.7)], CLAY, 24)
+    pot = lathe(
+        [(0, 0), (0.5, 0), (0.64, 0.55), (0.74, 0.55), (0.74, 0.78), (0.62, 0.78), (0.62, 0.7), (0, 0.7)], CLAY, 24
+    )
     soil = cylinder(0.62, 0.06, SOIL, sides=20).at(z=0.72)
-    trunk = _ribbed([(0, 0, 0.7), (0, 0, 1.6), (0, 0, 2.7), (0, 0, 3.05), (0, 0, 3.24), (0, 0, 3.32)], [0.42, 0.47, 0.45, 0.37, 0.2, 0.0], flesh)
+    trunk = _ribbed(
+        [(0, 0, 0.7), (0, 0, 1.6), (0, 0, 2.7), (0, 0, 3.05), (0, 0, 3.24), (0, 0, 3.32)],
+        [0.42, 0.47, 0.45, 0.37, 0.2, 0.0],
+        flesh,
+    )
     left = spline([(-0.3, 0, 1.55), (-0.78, 0, 1.58), (-0.98, 0, 1.85), (-1.0, 0, 2.5)], 3)
     right = spline([(0.3, 0, 1.95), (0.72, 0, 1.98), (0.92, 0, 2.2), (0.94, 0, 2.78)], 3)
     arms = []
@@ -106,7 +113,9 @@ def _spine(radius: float, z: float, angle_deg: float) -> Part:
 
 def flower() -> list[Part]:
     bloom = paint("#d84b7b", 0.5)
-    pot = lathe([(0, 0), (0.42, 0), (0.54, 0.5), (0.62, 0.5), (0.62, 0.68), (0.52, 0.68), (0.52, 0.6), (0, 0.6)], CLAY, 22)
+    pot = lathe(
+        [(0, 0), (0.42, 0), (0.54, 0.5), (0.62, 0.5), (0.62, 0.68), (0.52, 0.68), (0.52, 0.6), (0, 0.6)], CLAY, 22
+    )
     soil = cylinder(0.52, 0.06, SOIL, sides=18).at(z=0.62)
     stem = tube(spline([(0, 0.1, 0.6), (0, 0.16, 1.2), (0, 0.02, 1.9)], 3), 0.09, LEAF, 10)
     petal = sphere((0.42, 0.13, 0.62), bloom, 16, 10)
@@ -136,13 +145,17 @@ def house() -> list[Part]:
         cylinder(0.19, 0.14, DARK_GLASS, sides=20).turned(x=90).at(0, -1.1, 2.12),
     ]
     side = [part.turned(z=90 * s) for s in (-1, 1) for part in _window(0, 1.05)]
-    return turned([body, *eaves.both_sides("x"), chimney, chimney_cap, door, knob, step, *windows, *round_window, *side], 20)
+    return turned(
+        [body, *eaves.both_sides("x"), chimney, chimney_cap, door, knob, step, *windows, *round_window, *side], 20
+    )
 
 
 def _window(x: float, z: float) -> list[Part]:
     """A framed window in the front wall, y = -1.25."""
     frame = block((0.5, 0.1, 0.56), WHITE).at(x, -1.25, z)
-    panes = [block((0.18, 0.14, 0.2), DARK_GLASS).at(x + dx, -1.25, z + dz) for dx in (-0.11, 0.11) for dz in (-0.125, 0.125)]
+    panes = [
+        block((0.18, 0.14, 0.2), DARK_GLASS).at(x + dx, -1.25, z + dz) for dx in (-0.11, 0.11) for dz in (-0.125, 0.125)
+    ]
     return [frame, *panes]
 
 
@@ -191,7 +204,12 @@ def wheelbarrow() -> list[Part]:
     def rim(z: float, low: float, high: float, wide: float) -> list[Vec3]:
         return oval(z, (high - low) / 2, wide, 24, 8, x=(high + low) / 2)
 
-    walls = [rim(0.78, -0.72, 0.75, 0.5), rim(1.6, -1.62, 1.12, 0.92), rim(1.6, -1.52, 1.04, 0.84), rim(0.86, -0.66, 0.7, 0.44)]
+    walls = [
+        rim(0.78, -0.72, 0.75, 0.5),
+        rim(1.6, -1.62, 1.12, 0.92),
+        rim(1.6, -1.52, 1.04, 0.84),
+        rim(0.86, -0.66, 0.7, 0.44),
+    ]
     tray = loft(walls, tin).creased(60)
     edge = tube(rim(1.6, -1.6, 1.1, 0.9), 0.07, tin, 8, closed=True)
     handle = tube([(-1.55, -0.2, 0.42), (-0.6, -0.42, 0.66), (0.9, -0.56, 0.86), (2.1, -0.62, 1.22)], 0.085, WOOD, 10)
@@ -199,18 +217,26 @@ def wheelbarrow() -> list[Part]:
     leg = tube([(0.75, -0.5, 0.8), (0.95, -0.6, 0.05), (0.6, -0.6, 0.05)], 0.07, DARK_STEEL, 8)
     brace = tube([(-1.5, -0.2, 0.42), (-0.95, -0.42, 0.95)], 0.06, DARK_STEEL, 8)
     tyre = torus(0.38, 0.15, RUBBER, 24, 8).turned(x=90).at(-1.5, 0, 0.53)
-    hub = lathe([(0, -0.13), (0.12, -0.13), (0.14, -0.07), (0.3, -0.08), (0.3, 0.08), (0.14, 0.07), (0.12, 0.13), (0, 0.13)], tin, 18)
+    hub = lathe(
+        [(0, -0.13), (0.12, -0.13), (0.14, -0.07), (0.3, -0.08), (0.3, 0.08), (0.14, 0.07), (0.12, 0.13), (0, 0.13)],
+        tin,
+        18,
+    )
     hub = hub.turned(x=90).at(-1.5, 0, 0.53)
     axle = cylinder(0.05, 0.5, STEEL, sides=8).turned(x=90).at(-1.5, 0, 0.53)
-    paired = [part for one in (handle, grip, leg, brace) for part in one.both_sides("y")]
-    return turned([tray, edge, *paired, tyre, hub, axle], 24)
+    twins = paired("y", handle, grip, leg, brace)
+    return turned([tray, edge, *twins, tyre, hub, axle], 24)
 
 
 def lighthouse() -> list[Part]:
     coat = paint("#c8372d", 0.5)
-    rock = lathe([(0, 0), (0.92, 0), (0.88, 0.14), (0.76, 0.24), (0, 0.24)], material("rock", "#77726b", 0.9), 11).creased(20)
+    rock = lathe(
+        [(0, 0), (0.92, 0), (0.88, 0.14), (0.76, 0.24), (0, 0.24)], material("rock", "#77726b", 0.9), 11
+    ).creased(20)
     tower = lathe([(0, 0.2), (0.76, 0.2), (0.48, 3.0), (0, 3.0)], coat, 24)
-    stripes = [lathe([(0, z), (_tower(z), z), (_tower(z + 0.34), z + 0.34), (0, z + 0.34)], WHITE, 24) for z in (1.05, 2.05)]
+    stripes = [
+        lathe([(0, z), (_tower(z), z), (_tower(z + 0.34), z + 0.34), (0, z + 0.34)], WHITE, 24) for z in (1.05, 2.05)
+    ]
     gallery = lathe([(0, 2.85), (0.48, 2.85), (0.68, 3.0), (0.68, 3.14), (0, 3.14)], coat, 24)
     rail = torus(0.63, 0.03, BLACK, 20, 5).at(z=3.34)
     posts = cylinder(0.025, 0.22, BLACK, sides=5).at(0.63, 0, 3.24).around(8)
@@ -230,9 +256,22 @@ def _tower(z: float) -> float:
 
 def tree() -> list[Part]:
     crown_paint = paint("#4a8f3c", 0.75)
-    trunk = tube(spline([(0, 0, 0), (0.03, 0, 0.5), (0.0, 0, 1.3), (0, 0, 1.9)], 3), [0.42, 0.34, 0.29, 0.27, 0.25, 0.24, 0.23, 0.22, 0.2, 0.18], WOOD, 12)
+    trunk = tube(
+        spline([(0, 0, 0), (0.03, 0, 0.5), (0.0, 0, 1.3), (0, 0, 1.9)], 3),
+        [0.42, 0.34, 0.29, 0.27, 0.25, 0.24, 0.23, 0.22, 0.2, 0.18],
+        WOOD,
+        12,
+    )
     branches = [tube([(0, 0, 1.1), (x, y, 1.75)], [0.14, 0.09], WOOD, 8) for x, y in ((-0.6, -0.1), (0.58, 0.05))]
-    clouds = [(0, 0, 2.75, 0.95), (-0.8, -0.1, 2.2, 0.7), (0.8, 0.05, 2.25, 0.72), (0.1, -0.6, 2.15, 0.66), (-0.1, 0.6, 2.2, 0.66), (0.45, -0.3, 3.15, 0.6), (-0.5, 0.1, 3.1, 0.62)]
+    clouds = [
+        (0, 0, 2.75, 0.95),
+        (-0.8, -0.1, 2.2, 0.7),
+        (0.8, 0.05, 2.25, 0.72),
+        (0.1, -0.6, 2.15, 0.66),
+        (-0.1, 0.6, 2.2, 0.66),
+        (0.45, -0.3, 3.15, 0.6),
+        (-0.5, 0.1, 3.1, 0.62),
+    ]
     foliage = fused([sphere(r, crown_paint).at(x, y, z) for x, y, z, r in clouds], 0.08, crown_paint, 1500)
     return [trunk, *branches, foliage]
 
@@ -253,8 +292,8 @@ def fire_hydrant() -> list[Part]:
     front_nut = cylinder(0.14, 0.18, STEEL, sides=5).turned(x=90).at(0, -0.92, 1.2)
     bolts = cylinder(0.06, 0.1, STEEL, sides=6).at(0.71, 0, 0.2).around(8, 22.5)
     top_bolts = cylinder(0.05, 0.08, STEEL, sides=6).at(0.635, 0, 1.9).around(8, 22.5)
-    paired = [part for one in (arm, cap, tip) for part in one.both_sides("x")]
-    return [foot, barrel, flange, low_flange, dome, nut, *paired, front, front_cap, front_nut, *bolts, *top_bolts]
+    twins = paired("x", arm, cap, tip)
+    return [foot, barrel, flange, low_flange, dome, nut, *twins, front, front_cap, front_nut, *bolts, *top_bolts]
 
 
 RECIPES: dict[str, Callable[[], list[Part]]] = {

@@ -17,6 +17,7 @@ from renderers.blender.recipes.kit import (
     fused,
     lathe,
     loft,
+    paired,
     slab,
     sphere,
     spline,
@@ -47,7 +48,9 @@ def hammer() -> list[Part]:
     handle = lathe([(0, -0.05), (0.34, -0.05), *outline, (0, 3.0)], grip, 20).scaled(1.05, 0.85, 1)
     eye = block((0.6, 0.56, 0.56), DARK_STEEL, 0.08).at(0, 0, 3.1)
     top = block((0.36, 0.36, 0.12), PALE_WOOD, 0.03).at(0, 0, 3.42)
-    face = lathe([(0, -1.02), (0.33, -1.02), (0.37, -0.96), (0.37, -0.72), (0.24, -0.6), (0.24, -0.2), (0, -0.2)], STEEL, 20)
+    face = lathe(
+        [(0, -1.02), (0.33, -1.02), (0.37, -0.96), (0.37, -0.72), (0.24, -0.6), (0.24, -0.2), (0, -0.2)], STEEL, 20
+    )
     face = face.turned(y=90).at(0, 0, 3.12)
     path = spline([(0.2, -0.15, 3.14), (0.62, -0.17, 3.16), (0.98, -0.2, 3.02), (1.22, -0.24, 2.72)], 3)
     claw = tube(path, [0.24, 0.23, 0.22, 0.21, 0.2, 0.18, 0.16, 0.13, 0.1, 0.05], STEEL, 10, flatten=0.8)
@@ -56,7 +59,9 @@ def hammer() -> list[Part]:
 
 def guitar() -> list[Part]:
     lacquer = paint("#c2702e", 0.3)
-    half = spline([(0.0, 0.0), (0.62, 0.1), (1.08, 0.62), (0.92, 1.15), (0.68, 1.48), (0.82, 1.92), (0.56, 2.3), (0.0, 2.4)], 4)
+    half = spline(
+        [(0.0, 0.0), (0.62, 0.1), (1.08, 0.62), (0.92, 1.15), (0.68, 1.48), (0.82, 1.92), (0.56, 2.3), (0.0, 2.4)], 4
+    )
     outline = [*half[:-1], *[(-x, z) for x, z in reversed(half[1:])]]
     body = extrude(outline, 0.52, lacquer, 0.06)
     hole = cylinder(0.33, 0.54, BLACK, sides=24).turned(x=90).at(0, -0.005, 1.52)
@@ -64,21 +69,30 @@ def guitar() -> list[Part]:
     bridge = block((0.7, 0.1, 0.16), DARK_WOOD, 0.03).at(0, -0.29, 0.68)
     neck = block((0.3, 0.16, 1.85), DARK_WOOD, 0.03).at(0, -0.27, 2.72)
     frets = block((0.31, 0.03, 0.03), STEEL).at(0, -0.345, 2.1).repeated(6, z=0.24)
-    head = slab([(-0.19, 3.55), (-0.32, 3.7), (-0.28, 4.22), (0.0, 4.32), (0.28, 4.22), (0.32, 3.7), (0.19, 3.55)], 0.18, lacquer, 0.03)
+    head = slab(
+        [(-0.19, 3.55), (-0.32, 3.7), (-0.28, 4.22), (0.0, 4.32), (0.28, 4.22), (0.32, 3.7), (0.19, 3.55)],
+        0.18,
+        lacquer,
+        0.03,
+    )
     pegs = [sphere((0.13, 0.06, 0.08), STEEL, 8, 6).at(-0.39, -0.24, z) for z in (3.77, 3.95, 4.13)]
     strings = [
         tube([(0.3 * x, -0.37, 0.68), (0.24 * x, -0.37, 3.65)], 0.012, CREAM, 3) for x in (-0.5, -0.17, 0.17, 0.5)
     ]
-    knobs = [part for one in pegs for part in one.both_sides("x")]
+    knobs = paired("x", *pegs)
     return turned([body, hole, ring, bridge, neck, *frets, head.at(y=-0.22), *knobs, *strings], 12)
 
 
 def drum() -> list[Part]:
     shell = paint("#c8322f", 0.35)
     body = lathe([(0, 0.12), (1.0, 0.12), (1.0, 1.5), (0, 1.5)], shell, 32)
-    skin = lathe([(0, 1.56), (0.98, 1.54), (0.98, 1.45)], WHITE, 32)
-    hoops = [lathe([(0.98, z - 0.12), (1.09, z - 0.12), (1.09, z + 0.12), (0.98, z + 0.12)], shell, 32) for z in (0.12, 1.48)]
-    cord = [(1.035 * math.cos(math.pi * k / 9), 1.035 * math.sin(math.pi * k / 9), 1.36 if k % 2 else 0.24) for k in range(18)]
+    skin = lathe([(0, 1.56), (0.99, 1.54), (0.99, 1.45), (0, 1.45)], WHITE, 32)
+    hoop = lathe([(0.98, -0.12), (1.09, -0.12), (1.09, 0.12), (0.98, 0.12), (0.98, -0.12)], shell, 32)
+    hoops = hoop.at(z=0.12).repeated(2, z=1.36)
+    cord = [
+        (1.035 * math.cos(math.pi * k / 9), 1.035 * math.sin(math.pi * k / 9), 1.36 if k % 2 else 0.24)
+        for k in range(18)
+    ]
     rope = tube(cord, 0.035, WHITE, 5, closed=True)
     sticks = []
     for side in (-1, 1):
@@ -92,7 +106,10 @@ def bell() -> list[Part]:
     outer = spline([(1.22, 0.62), (1.15, 0.76), (0.92, 1.1), (0.78, 1.6), (0.68, 2.05), (0.42, 2.36), (0.14, 2.44)], 3)
     inner = [(0.93 * r - 0.03, z) for r, z in reversed(outer[:-5])]
     body = lathe([(0, 2.46), *reversed(outer), *reversed(inner), (0, 2.1)], metal, 28)
-    bands = [lathe([(r - 0.05, z - 0.05), (r + 0.05, z - 0.05), (r + 0.04, z + 0.05), (r - 0.05, z + 0.05)], metal, 28) for r, z in ((0.985, 1.02), (0.715, 1.94))]
+    bands = [
+        lathe([(r - 0.05, z - 0.05), (r + 0.05, z - 0.05), (r + 0.04, z + 0.05), (r - 0.05, z + 0.05)], metal, 28)
+        for r, z in ((0.985, 1.02), (0.715, 1.94))
+    ]
     loop = torus(0.27, 0.1, metal, 18, 8).turned(x=90).at(0, 0, 2.68)
     rod = cylinder(0.06, 1.4, DARK_STEEL, sides=8).at(0, 0, 1.1)
     clapper = sphere(0.4, DARK_STEEL, 18, 10).at(0, 0, 0.4)
@@ -118,11 +135,19 @@ def robot() -> list[Part]:
     shoulder = sphere(0.26, DARK_STEEL, 14, 8).at(-0.9, 0, 2.1)
     arm = tube([(-0.92, 0, 2.1), (-1.2, -0.05, 1.7)], 0.15, DARK_STEEL, 12)
     fore = cylinder(0.27, 0.75, shell, top_radius=0.2, sides=16).turned(y=12).at(-1.25, -0.08, 1.4)
-    claw = [tube(spline([(-1.31, -0.08, 1.05), (-1.31 + s * 0.3, -0.1, 0.92), (-1.31 + s * 0.14, -0.12, 0.66)], 3), 0.085, STEEL, 8) for s in (-1, 1)]
+    claw = [
+        tube(
+            spline([(-1.31, -0.08, 1.05), (-1.31 + s * 0.3, -0.1, 0.92), (-1.31 + s * 0.14, -0.12, 0.66)], 3),
+            0.085,
+            STEEL,
+            8,
+        )
+        for s in (-1, 1)
+    ]
     leg = cylinder(0.22, 0.6, DARK_STEEL, sides=14).at(-0.4, 0, 0.75)
     foot = box((0.62, 0.95, 0.45), shell, 0.1).at(-0.42, -0.1, 0.22)
-    paired = [part for one in (eye, pupil, ear, shoulder, arm, fore, *claw, leg, foot) for part in one.both_sides("x")]
-    return [head, face, *mouth, mast, ball, neck, body, panel, dial, *keys, bars, *paired]
+    twins = paired("x", eye, pupil, ear, shoulder, arm, fore, *claw, leg, foot)
+    return [head, face, *mouth, mast, ball, neck, body, panel, dial, *keys, bars, *twins]
 
 
 def teddy_bear() -> list[Part]:
@@ -134,7 +159,7 @@ def teddy_bear() -> list[Part]:
     paw = sphere(0.33, fur).at(-1.22, -0.3, 1.0)
     leg = tube([(-0.5, 0, 0.42), (-0.82, -0.85, 0.4)], (0.4, 0.36), fur, 16)
     foot = sphere((0.42, 0.3, 0.46), fur).at(-0.86, -0.95, 0.46)
-    skin = fused([body, head, *_pair(ear, arm, paw, leg, foot)], 0.05, fur, 1600)
+    skin = fused([body, head, *paired("x", ear, arm, paw, leg, foot)], 0.05, fur, 1600)
     inner = sphere((0.19, 0.08, 0.19), CREAM, 14, 8).at(-0.66, -0.13, 2.86)
     muzzle = sphere((0.38, 0.28, 0.29), CREAM, 18, 10).at(0, -0.65, 2.08)
     nose = sphere((0.15, 0.1, 0.11), BLACK, 12, 8).at(0, -0.91, 2.2)
@@ -143,7 +168,7 @@ def teddy_bear() -> list[Part]:
     eye = sphere(0.11, BLACK, 12, 8).at(-0.31, -0.62, 2.44)
     glint = sphere(0.035, WHITE, 6, 4).at(-0.34, -0.72, 2.49)
     pad = sphere((0.27, 0.07, 0.3), CREAM, 14, 8).turned(z=-6).at(-0.89, -1.23, 0.46)
-    return [skin, muzzle, nose, smile, mouth, *_pair(inner, eye, glint, pad)]
+    return [skin, muzzle, nose, smile, mouth, *paired("x", inner, eye, glint, pad)]
 
 
 def beach_ball() -> list[Part]:
@@ -167,8 +192,29 @@ def key() -> list[Part]:
         for a in (0, math.radians(115), math.radians(-115))
     ]
     shaft = cylinder(0.23, 2.9, metal, sides=16).at(0, 0, 1.45)
-    collars = [cylinder(r, h, metal, bevel=0.05, sides=18).at(0, 0, z) for r, h, z in ((0.37, 0.18, 2.62), (0.31, 0.16, 2.36), (0.3, 0.14, 1.35))]
-    bit = slab([(0.1, 0.15), (1.05, 0.15), (1.05, 0.4), (0.72, 0.4), (0.72, 0.6), (1.05, 0.6), (1.05, 1.1), (0.62, 1.1), (0.62, 0.92), (0.42, 0.92), (0.42, 1.1), (0.1, 1.1)], 0.24, metal, 0.04)
+    collars = [
+        cylinder(r, h, metal, bevel=0.05, sides=18).at(0, 0, z)
+        for r, h, z in ((0.37, 0.18, 2.62), (0.31, 0.16, 2.36), (0.3, 0.14, 1.35))
+    ]
+    bit = slab(
+        [
+            (0.1, 0.15),
+            (1.05, 0.15),
+            (1.05, 0.4),
+            (0.72, 0.4),
+            (0.72, 0.6),
+            (1.05, 0.6),
+            (1.05, 1.1),
+            (0.62, 1.1),
+            (0.62, 0.92),
+            (0.42, 0.92),
+            (0.42, 1.1),
+            (0.1, 1.1),
+        ],
+        0.24,
+        metal,
+        0.04,
+    )
     return [*bow, shaft, *collars, bit]
 
 
@@ -208,11 +254,6 @@ def crown() -> list[Part]:
 
 def _ball(skin: Material) -> Part:
     return sphere(1.4, skin, 30, 18)
-
-
-def _pair(*parts: Part) -> list[Part]:
-    """Parts of the left side (x < 0) and their mirror images on the right."""
-    return [twin for part in parts for twin in part.both_sides("x")]
 
 
 RECIPES: dict[str, Callable[[], list[Part]]] = {

@@ -1,4 +1,4 @@
-"""Recipes: vehicles. Their noses point to -X and a little towards the camera, so that one sees the side."""
+"""Recipes: vehicles of the road and the field. Noses point to -X and a little towards the camera."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from renderers.blender.recipes.kit import (
     arc,
     block,
     cylinder,
-    slab,
     lathe,
     loft,
+    paired,
+    slab,
     sphere,
     spline,
     star,
@@ -25,19 +26,15 @@ from renderers.blender.recipes.materials import (
     BLACK,
     DARK_GLASS,
     DARK_STEEL,
-    GOLD,
     GREY,
-    PALE_WOOD,
+    HEADLIGHT,
     RUBBER,
     STEEL,
     WHITE,
-    WOOD,
     Material,
-    material,
     paint,
 )
 
-HEADLIGHT = material("headlight", "#fff2cc", 0.25)
 # How far the noses are turned towards the camera.
 TURN_DEG = 28.0
 
@@ -63,8 +60,8 @@ def car() -> list[Part]:
     bumpers = [block((0.2, 1.8, 0.2), GREY, 0.05).at(x, 0, 0.46) for x in (-2.16, 2.16)]
     handle = block((0.22, 0.04, 0.06), STEEL).at(0.62, -0.955, 1.02).both_sides("y")
     wheels = _wheels([(-1.3, 0.46), (1.32, 0.46)], y=0.8, width=0.34)
-    return _shown(
-        [body, *house, *post.both_sides("y"), rear_window, chassis, *lamps, *bumpers, *handle, *wheels]
+    return turned(
+        [body, *house, *post.both_sides("y"), rear_window, chassis, *lamps, *bumpers, *handle, *wheels], TURN_DEG
     )
 
 
@@ -86,10 +83,9 @@ def truck() -> list[Part]:
     stack = cylinder(0.09, 2.2, STEEL, sides=10).at(-0.64, -0.66, 1.75).both_sides("y")
     guards = block((1.9, 1.72, 0.12), DARK_STEEL, 0.02).at(1.35, 0, 0.7)
     wheels = _wheels([(-1.55, 0.5), (0.85, 0.5), (1.85, 0.5)], y=0.68, width=0.4)
-    return _shown(
+    return turned(
         [box_part, *ribs, cab, windows, shield, grille, *bars, *lamps, bumper, chassis, *mirror, *stack,
-         guards, *wheels]
-    )  # fmt: skip
+         guards, *wheels], TURN_DEG)  # fmt: skip
 
 
 def bus() -> list[Part]:
@@ -113,115 +109,31 @@ def bus() -> list[Part]:
     mirror = tube([(-2.3, -0.8, 1.9), (-2.6, -0.98, 1.9), (-2.62, -1.0, 1.6)], 0.05, BLACK, 6).both_sides("y")
     chassis = block((4.2, 1.4, 0.5), BLACK).at(z=0.62)
     wheels = _wheels([(-1.45, 0.44), (1.5, 0.44)], y=0.7, width=0.34)
-    return _shown(
+    return turned(
         [body, *panes, door, door_bar, far_pane, shield, sign, rear_pane, *lamps, stripe, *bumpers, *mirror,
-         chassis, *wheels]
-    )  # fmt: skip
-
-
-def airplane() -> list[Part]:
-    coat = paint("#3b7fc4", 0.3)
-    outline = spline([(0, -2.4), (0.14, -2.3), (0.36, -1.3), (0.5, -0.4), (0.52, 0.8), (0.47, 1.4), (0.32, 1.85),
-                      (0.12, 2.08), (0, 2.12)], 2)  # fmt: skip
-    outline = [(max(0.0, r) if 0 < i < len(outline) - 1 else 0.0, z) for i, (r, z) in enumerate(outline)]
-    fuselage = _nose_left(lathe(outline, coat, 20)).creased(180)
-    fuselage.bent(lambda p: (p[0], p[1], p[2] + 0.09 * max(0.0, p[0] - 0.4) ** 2))
-    wing = _wing([(-0.75, 0.3), (0.5, 2.35), (0.98, 2.35), (0.55, 0.3)], 0.15, coat)
-    wing.bent(lambda p: (p[0], p[1], p[2] - 0.14 - 0.1 * p[1]))
-    stabiliser = _wing([(1.55, 0.1), (2.15, 1.0), (2.5, 1.0), (2.3, 0.1)], 0.1, coat).at(z=0.32)
-    fin = slab([(1.2, 0.3), (2.02, 1.65), (2.5, 1.65), (2.3, 0.2)], 0.13, coat, 0.05)
-    tip = slab([(1.885, 1.43), (2.02, 1.65), (2.5, 1.65), (2.47, 1.43)], 0.15, WHITE, 0.04)
-    engine = _nose_left(lathe([(0, -0.5), (0.14, -0.5), (0.25, 0.1), (0.25, 0.42), (0.2, 0.46), (0.18, 0.3),
-                               (0, 0.3)], STEEL, 16)).at(-0.25, -1.05, -0.36)  # fmt: skip
-    panes = block((0.15, 1.035, 0.17), DARK_GLASS).at(-1.05, 0, 0.14).repeated(8, x=0.3)
-    cockpit = sphere((0.3, 0.33, 0.2), DARK_GLASS, 14, 8).turned(y=-24).at(-1.72, 0, 0.2)
-    strut = tube([(0.35, -0.5, -0.3), (0.35, -0.55, -0.8)], 0.06, STEEL, 8)
-    front = tube([(-1.45, 0, -0.3), (-1.45, 0, -0.8)], 0.06, STEEL, 8)
-    wheels = [*_wheel(0.35, -0.55, 0.17, 0.16, 12), *_wheel(0.35, 0.55, 0.17, 0.16, 12)]
-    wheels = [wheel.at(z=-0.98) for wheel in [*wheels, *_wheel(-1.45, 0, 0.17, 0.14, 12)]]
-    paired = [part for one in (wing, stabiliser, engine, strut) for part in one.both_sides("y")]
-    return _shown([fuselage, *paired, fin, tip, *panes, cockpit, front, *wheels], 38)
-
-
-def helicopter() -> list[Part]:
-    coat = paint("#d9622b", 0.35)
-    cabin = sphere((1.15, 0.8, 0.85), coat, 20, 12).at(0, 0, 1.25)
-    glass = sphere((0.6, 0.62, 0.5), DARK_GLASS, 20, 12).turned(y=-20).at(-0.68, 0, 1.47)
-    door = slab([(0.2, 1.2), (0.18, 1.66), (0.56, 1.62), (0.64, 1.2)], 1.56, DARK_GLASS, 0.04)
-    boom = tube([(0.4, 0, 1.45), (1.3, 0, 1.56), (2.6, 0, 1.72)], [0.56, 0.34, 0.17], coat, 16)
-    fin = slab([(2.35, 1.6), (2.75, 2.3), (3.05, 2.3), (2.9, 1.3), (2.6, 1.3)], 0.12, coat, 0.04)
-    plane = block((0.4, 1.3, 0.08), coat, 0.03).at(2.2, 0, 1.66)
-    tail_rotor = [
-        block((0.16, 0.06, 0.95), coat).turned(y=a).at(2.78, -0.16, 1.75) for a in (30, 120)
-    ]
-    engine = block((1.1, 0.7, 0.4), coat, 0.15).at(0.35, 0, 2.05)
-    mast = cylinder(0.09, 0.5, DARK_STEEL, sides=12).at(0.1, 0, 2.4)
-    hub = cylinder(0.22, 0.16, DARK_STEEL, bevel=0.03, sides=16).at(0.1, 0, 2.62)
-    blades = [
-        blade.at(0.1, 0, 2.63)
-        for blade in block((2.0, 0.34, 0.09), coat, 0.03).at(1.15, 0, 0).around(4, 12)
-    ]
-    skid = tube(spline([(-1.35, -0.8, 0.3), (-1.15, -0.8, 0.08), (0.0, -0.8, 0.07), (1.1, -0.8, 0.07)], 3), 0.07,
-                DARK_STEEL, 8)  # fmt: skip
-    legs = [tube([(x, -0.45, 0.65), (x, -0.8, 0.08)], 0.06, DARK_STEEL, 8) for x in (-0.6, 0.6)]
-    paired = [part for one in (skid, *legs) for part in one.both_sides("y")]
-    return _shown([cabin, glass, door, boom, fin, plane, *tail_rotor, engine, mast, hub, *blades, *paired])
-
-
-def sailboat() -> list[Part]:
-    coat = paint("#2d8fb0", 0.45)
-    hull = loft([_hull_section(x, w, low, high) for x, w, low, high in _HULL], coat)
-    band = loft([_hull_section(x, w + 0.03, high - 0.16, high - 0.02) for x, w, low, high in _HULL], WHITE)
-    deck = loft([_hull_section(x, w - 0.08, high - 0.1, high + 0.03) for x, w, low, high in _HULL], PALE_WOOD)
-    mast = cylinder(0.07, 3.75, WOOD, sides=10).at(-0.1, 0, 2.45)
-    boom = tube([(-0.1, 0, 1.05), (1.62, 0, 1.05)], 0.06, WOOD, 8)
-    main = _sail(lambda t: (0.0, 1.55 * (1 - t) + 0.28 * t * (1 - t) + 0.06 * t), 1.15, 4.2, coat)
-    jib = _sail(lambda t: (-1.6 + 1.36 * t, -0.24 - 0.1 * (1 - t)), 1.05, 3.7, coat)
-    cabin = block((0.75, 0.55, 0.3), WHITE, 0.08).at(-0.75, 0, 0.84)
-    return _shown([hull, band, deck, mast, boom, main, jib, cabin], 18)
-
-
-def train() -> list[Part]:
-    coat = paint("#2f7d4a", 0.35)
-    boiler = _nose_left(cylinder(0.69, 2.8, coat, sides=24)).at(-0.65, 0, 1.55)
-    smokebox = _nose_left(cylinder(0.7, 0.34, BLACK, sides=24)).at(-2.13, 0, 1.55)
-    door = _nose_left(lathe([(0, 0), (0.5, 0), (0.47, 0.07), (0.25, 0.14), (0, 0.16)], STEEL, 20)).at(-2.3, 0, 1.55)
-    bands = [_nose_left(cylinder(0.72, 0.08, GOLD, sides=24)).at(x, 0, 1.55) for x in (-1.25, -0.4)]
-    lamp = _nose_left(cylinder(0.17, 0.24, HEADLIGHT, sides=12)).at(-2.15, 0, 2.36)
-    funnel = lathe([(0, 0), (0.22, 0), (0.2, 0.5), (0.4, 0.95), (0.4, 1.08), (0.27, 1.08), (0.2, 0.8), (0, 0.8)],
-                   BLACK, 16).at(-1.75, 0, 2.15)  # fmt: skip
-    dome = lathe([(0, 0), (0.3, 0), (0.3, 0.3), (0.26, 0.44), (0.14, 0.53), (0, 0.55)], GOLD, 16).at(-0.7, 0, 2.1)
-    cab = block((1.35, 1.6, 1.75), coat, 0.07).at(1.35, 0, 1.75)
-    panes = block((0.62, 1.64, 0.56), DARK_GLASS).at(1.35, 0, 2.1)
-    roof = slab([(x, 1.2 * z) for x, z in arc(1.15, 35, 145, 7)], 1.65, coat, 0.04)
-    roof = roof.turned(z=90).at(1.38, 0, 1.82)
-    frame = block((4.5, 1.0, 0.3), BLACK, 0.04).at(-0.1, 0, 0.8)
-    tank = block((2.9, 1.6, 0.26), coat, 0.04).at(-0.75, 0, 1.0)
-    beam = block((0.2, 1.7, 0.36), coat, 0.04).at(-2.35, 0, 0.8)
-    catcher = [
-        tube([(-2.4, y, 0.72), (-2.95 + 0.35 * abs(y), 0.75 * y, 0.08)], 0.08, coat, 6)
-        for y in (-0.72, -0.43, -0.14, 0.14, 0.43, 0.72)
-    ]
-    shoe = block((0.12, 1.3, 0.12), DARK_STEEL, 0.03).at(-2.72, 0, 0.1)
-    wheels = [w for x in (-0.65, 0.4, 1.45) for w in _spoked(x, 0.52, coat)]
-    wheels += [w for x in (-1.75,) for w in _spoked(x, 0.34, coat)]
-    rod = block((2.4, 0.07, 0.14), STEEL, 0.02).at(0.4, -0.84, 0.52).both_sides("y")
-    piston = _nose_left(cylinder(0.24, 0.75, DARK_STEEL, sides=12)).at(-1.72, -0.72, 0.86).both_sides("y")
-    return _shown(
-        [boiler, smokebox, door, *bands, lamp, funnel, dome, cab, panes, roof, frame, tank, beam, *catcher, shoe,
-         *wheels, *rod, *piston]
-    )  # fmt: skip
+         chassis, *wheels], TURN_DEG)  # fmt: skip
 
 
 def bicycle() -> list[Part]:
     coat = paint("#3a9a57", 0.3)
-    rear, front, crank, seat, head, fork = (1.12, 0.78), (-1.15, 0.78), (0.22, 0.66), (0.5, 1.5), (-0.7, 1.52), (-0.78, 1.26)
+    rear, front, crank, seat, head, fork = (
+        (1.12, 0.78),
+        (-1.15, 0.78),
+        (0.22, 0.66),
+        (0.5, 1.5),
+        (-0.7, 1.52),
+        (-0.78, 1.26),
+    )
 
     def bar(a: Vec2, b: Vec2, radius: float, y: float = 0.0, y_end: float | None = None) -> Part:
         return tube([(a[0], y, a[1]), (b[0], y if y_end is None else y_end, b[1])], radius, coat, 10)
 
     frame = [bar(crank, seat, 0.13), bar(crank, fork, 0.16), bar(seat, head, 0.13), bar(fork, head, 0.17)]
-    stays = [bar(crank, rear, 0.085, -0.15, -0.17), bar(seat, rear, 0.08, -0.08, -0.17), bar(fork, front, 0.1, -0.15, -0.17)]
+    stays = [
+        bar(crank, rear, 0.085, -0.15, -0.17),
+        bar(seat, rear, 0.08, -0.08, -0.17),
+        bar(fork, front, 0.1, -0.15, -0.17),
+    ]
     wheels: list[Part] = []
     for x in (rear[0], front[0]):
         tyre = torus(0.73, 0.07, RUBBER, 26, 6)
@@ -231,20 +143,24 @@ def bicycle() -> list[Part]:
         wheels += [part.turned(x=90).at(x, 0, 0.79) for part in (tyre, rim, hub, *spokes)]
     joints = [sphere(0.15, coat, 12, 8).at(crank[0], 0, crank[1])]
     post = tube([(seat[0], 0, seat[1]), (0.58, 0, 1.74)], 0.06, STEEL, 8)
-    saddle = loft(
-        [[(x, w * c, 1.8 + h * s) for c, s in arc(1, 0, 330, 12)]
-         for x, w, h in ((0.16, 0.03, 0.03), (0.25, 0.08, 0.07), (0.55, 0.13, 0.09), (0.82, 0.24, 0.11), (0.95, 0.2, 0.09), (0.98, 0.08, 0.03))],
-        BLACK,
-    ).creased(180)  # fmt: skip
+    spans = ((0.16, 0.03), (0.25, 0.08), (0.55, 0.13), (0.82, 0.24), (0.95, 0.2), (0.98, 0.08))
+    ribs = [[(x, wide * c, 1.8 + 0.09 * s) for c, s in arc(1, 0, 330, 12)] for x, wide in spans]
+    saddle = loft(ribs, BLACK).creased(180)
     stem = tube([(head[0], 0, head[1]), (-0.66, 0, 1.72), (-0.82, 0, 1.8)], 0.08, coat, 8)
     half = spline([(-0.82, 0, 1.8), (-0.84, -0.25, 1.82), (-0.66, -0.48, 1.88), (-0.42, -0.54, 1.86)], 4)
     handlebar = tube(half, 0.06, coat, 8).both_sides("y")
     grip = tube([(-0.5, -0.53, 1.865), (-0.28, -0.55, 1.84)], 0.085, BLACK, 10).both_sides("y")
     ring = cylinder(0.25, 0.05, coat, sides=18).turned(x=90).at(crank[0], -0.17, crank[1])
-    arms = [tube([(0.22, -0.22, 0.66), (-0.02, -0.24, 0.3)], 0.04, STEEL, 8), tube([(0.22, 0.22, 0.66), (0.46, 0.24, 1.02)], 0.04, STEEL, 8)]
-    pedals = [block((0.3, 0.24, 0.08), BLACK, 0.02).at(-0.02, -0.36, 0.3), block((0.3, 0.24, 0.08), BLACK, 0.02).at(0.46, 0.36, 1.02)]
-    paired = [part for one in stays for part in one.both_sides("y")]
-    return _shown([*frame, *paired, *wheels, *joints, post, saddle, stem, *handlebar, *grip, ring, *arms, *pedals], 15)
+    arms = [
+        tube([(0.22, -0.22, 0.66), (-0.02, -0.24, 0.3)], 0.04, STEEL, 8),
+        tube([(0.22, 0.22, 0.66), (0.46, 0.24, 1.02)], 0.04, STEEL, 8),
+    ]
+    pedals = [
+        block((0.3, 0.24, 0.08), BLACK, 0.02).at(-0.02, -0.36, 0.3),
+        block((0.3, 0.24, 0.08), BLACK, 0.02).at(0.46, 0.36, 1.02),
+    ]
+    twins = paired("y", *stays)
+    return turned([*frame, *twins, *wheels, *joints, post, saddle, stem, *handlebar, *grip, ring, *arms, *pedals], 15)
 
 
 def tractor() -> list[Part]:
@@ -258,68 +174,26 @@ def tractor() -> list[Part]:
     cabin = slab([(0.17, 1.4), (0.3, 2.6), (1.4, 2.6), (1.58, 1.4)], 1.04, DARK_GLASS)
     base = block((1.5, 1.14, 1.05), coat, 0.06).at(0.9, 0, 1.32)
     roof = block((1.5, 1.36, 0.2), coat, 0.07).at(0.85, 0, 2.68)
-    posts = [tube([(x, -0.55, 1.3), (top, -0.55, 2.6)], 0.09, coat, 8) for x, top in ((0.14, 0.29), (0.85, 0.85), (1.6, 1.41))]
+    posts = [
+        tube([(x, -0.55, 1.3), (top, -0.55, 2.6)], 0.09, coat, 8)
+        for x, top in ((0.14, 0.29), (0.85, 0.85), (1.6, 1.41))
+    ]
     outer, inner = arc(1.16, 10, 170, 13, x=1.05, z=0.95), arc(1.04, 170, 10, 13, x=1.05, z=0.95)
     fender = slab([*outer, *inner], 0.6, coat, 0.03).at(y=-0.82)
-    exhaust = [cylinder(0.07, 1.0, DARK_STEEL, sides=10).at(-0.75, 0, 2.2), cylinder(0.12, 0.5, BLACK, sides=12).at(-0.75, 0, 2.15)]
+    exhaust = [
+        cylinder(0.07, 1.0, DARK_STEEL, sides=10).at(-0.75, 0, 2.2),
+        cylinder(0.12, 0.5, BLACK, sides=12).at(-0.75, 0, 2.15),
+    ]
     axle = cylinder(0.1, 1.4, DARK_STEEL, sides=8).turned(x=90).at(-1.3, 0, 0.52)
     wheels = []
     for side in (-1, 1):
         wheels += _wheel(1.05, side * 0.82, 0.95, 0.5, 24, coat, 0.74)
         wheels += _wheel(-1.3, side * 0.66, 0.54, 0.34, 18, coat, 0.72)
     treads = slab(star(1.02, 0.93, 18), 0.42, RUBBER).at(1.05, -0.82, 0.98).both_sides("y")
-    paired = [part for one in (*posts, fender) for part in one.both_sides("y")]
-    return _shown([hood, grille, *lamps, *vents, frame, cabin, base, roof, *paired, *exhaust, axle, *wheels, *treads])
-
-
-def rocket() -> list[Part]:
-    coat = paint("#c9392f", 0.35)
-    outline = spline([(0.42, 0.5), (0.68, 1.2), (0.78, 2.0), (0.68, 2.9), (0.42, 3.6), (0.12, 4.1)], 3)
-    body = lathe([(0, 0.5), *outline, (0, 4.2)], coat, 24)
-    tip = lathe([(0, 3.55), *[(r + 0.025, z) for r, z in outline if z > 3.55], (0.0, 4.26)], WHITE, 24)
-    band = lathe([(0, 2.96), (0.68, 2.96), (0.625, 3.12), (0, 3.12)], WHITE, 24)
-    nozzle = lathe([(0, 0.55), (0.3, 0.55), (0.46, 0.12), (0.4, 0.12), (0, 0.4)], DARK_STEEL, 24)
-    fin = slab(spline([(0.4, 1.55), (0.95, 1.15), (1.4, 0.45), (1.45, 0.0)], 3) + spline([(1.2, 0.0), (0.9, 0.45), (0.4, 0.62)], 3),
-                  0.14, coat, 0.05)  # fmt: skip
-    fins = fin.around(4, 45)
-    ring = torus(0.33, 0.09, STEEL, 20, 6).turned(x=90).at(0, -0.77, 2.35)
-    pane = sphere((0.31, 0.08, 0.31), DARK_GLASS, 16, 8).at(0, -0.77, 2.35)
-    return [body, tip, band, nozzle, *fins, ring, pane]
-
-
-_HULL = ((1.75, 0.5, 0.1, 0.72), (1.3, 0.62, 0.02, 0.7), (0.4, 0.7, 0.0, 0.68), (-0.5, 0.64, 0.0, 0.7),
-         (-1.2, 0.42, 0.03, 0.78), (-1.7, 0.16, 0.12, 0.88), (-1.9, 0.1, 0.3, 0.93))  # fmt: skip
-
-
-def _hull_section(x: float, half_width: float, low: float, high: float) -> list[Vec3]:
-    """A U across the boat at `x`, flat on top."""
-    height = high - low
-    shape = ((-1.0, 1.0), (-0.96, 0.6), (-0.8, 0.25), (-0.4, 0.03), (0.0, 0.0))
-    left = [(x, half_width * y, low + height * z) for y, z in shape]
-    return [*left, *[(x, -y, z) for x, y, z in reversed(left[:-1])]]
-
-
-def _sail(span: Callable[[float], Vec2], low: float, high: float, cloth: Material) -> Part:
-    """A bellied sail: at height share t it reaches from x = span(t)[0] to span(t)[1]."""
-    sections = []
-    for i in range(9):
-        t = i / 8 * 0.985
-        start, end = span(t)
-        shares = [k / 8 for k in range(9)]
-        skin = [(start + (end - start) * s, -0.9 * (end - start) * s * (1 - s) * 0.45) for s in shares]
-        z = low + (high - low) * t
-        near = [(x, y - 0.035, z) for x, y in skin]
-        far = [(x, y + 0.035, z) for x, y in reversed(skin)]
-        sections.append([*near, *far])
-    return loft(sections, cloth)
-
-
-def _spoked(x: float, radius: float, coat: Material) -> list[Part]:
-    """A railway wheel at both sides: dark rim, painted disc."""
-    disc = lathe([(0, 0.1), (radius * 0.22, 0.1), (radius * 0.26, 0.05), (radius * 0.86, 0.05)], coat, 16)
-    rim = lathe([(0, -0.08), (radius, -0.08), (radius, 0.08), (radius * 0.84, 0.08)], DARK_STEEL, 16)
-    wheel = [part.turned(x=90).at(x, -0.72, radius) for part in (disc, rim)]
-    return [part for one in wheel for part in one.both_sides("y")]
+    twins = paired("y", *posts, fender)
+    return turned(
+        [hood, grille, *lamps, *vents, frame, cabin, base, roof, *twins, *exhaust, axle, *wheels, *treads], TURN_DEG
+    )
 
 
 def _wheels(axles: Sequence[Vec2], y: float, width: float) -> list[Part]:
@@ -332,35 +206,23 @@ def _wheel(
 ) -> list[Part]:
     """A wheel that stands on the ground at (x, y) and rolls along X; its hub cap, `share` of it, is outside."""
     r, w, rim = radius, width, share * radius
-    tyre = [(0, -0.4 * w), (0.86 * r, -0.5 * w), (r, -0.26 * w), (r, 0.26 * w), (0.86 * r, 0.5 * w), (0.9 * rim, 0.5 * w)]
+    tyre = [
+        (0, -0.4 * w),
+        (0.86 * r, -0.5 * w),
+        (r, -0.26 * w),
+        (r, 0.26 * w),
+        (0.86 * r, 0.5 * w),
+        (0.9 * rim, 0.5 * w),
+    ]
     cap = [(rim, 0.42 * w), (0.97 * rim, 0.53 * w), (0.3 * r, 0.4 * w), (0.22 * r, 0.54 * w), (0, 0.54 * w)]
     turn = 90.0 if y <= 0 else -90.0
     return [lathe(p, m, sides).turned(x=turn).at(x, y, r) for p, m in ((tyre, RUBBER), (cap, hub))]
 
 
-def _wing(outline: Sequence[Vec2], thickness: float, coat: Material) -> Part:
-    """A flat slab from an outline of (x, distance to the near side)."""
-    return slab(outline, thickness, coat, thickness * 0.4).turned(x=90)
-
-
-def _nose_left(part: Part) -> Part:
-    """Lay an upright part down, its top towards -X."""
-    return part.turned(y=-90)
-
-
-def _shown(parts: Sequence[Part], degrees: float = TURN_DEG) -> list[Part]:
-    return turned(parts, degrees)
-
-
 RECIPES: dict[str, Callable[[], list[Part]]] = {
-    "airplane": airplane,
     "bicycle": bicycle,
     "bus": bus,
     "car": car,
-    "helicopter": helicopter,
-    "rocket": rocket,
-    "sailboat": sailboat,
     "tractor": tractor,
-    "train": train,
     "truck": truck,
 }
