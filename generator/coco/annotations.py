@@ -40,7 +40,8 @@ class Caption:
 class Instance:
     """One annotated object.
 
-    box_xywh: COCO's own [x, y, width, height) in pixels, clipped to the photo. segmentation: polygons or RLE as the
+    box_xywh: COCO's own [x, y, width, height) in pixels, clipped to the photo. area_px: pixels of the object itself,
+    the box's where the file does not say. segmentation: polygons or RLE as the
     file has it, None where it is missing.
     """
 
@@ -48,6 +49,7 @@ class Instance:
     photo_id: int
     category: str
     box_xywh: tuple[float, float, float, float]
+    area_px: float
     is_crowd: bool
     segmentation: Any = field(hash=False)
 
@@ -208,6 +210,7 @@ def _instances(
             photo = photos.get(int(entry["image_id"]))
             x, y, width, height = (float(value) for value in entry["bbox"])
             number, category, crowd = int(entry["id"]), names[int(entry["category_id"])], bool(entry.get("iscrowd", 0))
+            area = float(entry.get("area") or width * height)
         except (KeyError, TypeError, ValueError):
             faults["box entry malformed"] += 1
             continue
@@ -218,7 +221,7 @@ def _instances(
         if box is None:
             faults["box empty or outside its image"] += 1
             continue
-        item = Instance(number, photo.id, category, box, crowd, entry.get("segmentation"))
+        item = Instance(number, photo.id, category, box, area, crowd, entry.get("segmentation"))
         instances.setdefault(photo.id, []).append(item)
     return instances
 

@@ -2,22 +2,21 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from generator.coco.annotations import Photo
-from generator.coco.swap import Box
+from generator.coco.annotations import Instance, Photo
 from generator.records import PairRecord
 from generator.rng import digest, unit
 
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """How image_1 is made from image_0. boxes: of object A and B. annotations: their ids."""
+    """The two objects whose boxes change contents in image_1."""
 
-    boxes: tuple[Box, Box]
-    annotations: tuple[int, int]
+    a: Instance
+    b: Instance
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +68,15 @@ class Selection(Generic[D]):
     capped: int
 
 
-def split_of(photo_id: int, val_fraction: float, test_fraction: float) -> str:
+def split_of(photo_id: int, shares: Mapping[str, float]) -> str:
     """The split of a photo: the same for every task, seed and size of run, so that no photo is ever in two."""
     place = unit(0, "coco", "split", photo_id)
-    if place < test_fraction:
-        return "test"
-    return "val" if place < test_fraction + val_fraction else "train"
+    reached = 0.0
+    for name, share in shares.items():
+        reached += share
+        if place < reached:
+            return name
+    return next(reversed(shares))  # rounding of the last sum
 
 
 def select(drafts: Iterable[D], limits: Limits, seed: int, task: str) -> Selection[D]:

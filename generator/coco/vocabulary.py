@@ -70,6 +70,7 @@ class Nouns:
     names: frozenset[tuple[str, str]]
     kept: frozenset[str]
     gerunds: frozenset[str]
+    any_colour: frozenset[str]
     people: frozenset[str]
     categories: Mapping[str, Category]
 
@@ -123,6 +124,7 @@ def nouns() -> Nouns:
         names=frozenset(names),
         kept=frozenset(table["kept"]),
         gerunds=frozenset(table["gerunds"]),
+        any_colour=frozenset(table["any_colour"]),
         people=frozenset(table["people"]),
         categories=categories,
     )
