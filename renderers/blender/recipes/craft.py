@@ -104,15 +104,12 @@ def train() -> list[Part]:
     coat = paint("#2f7d4a", 0.35)
     boiler = _nose_left(cylinder(0.69, 2.8, coat, sides=24)).at(-0.65, 0, 1.55)
     smokebox = _nose_left(cylinder(0.7, 0.34, BLACK, sides=24)).at(-2.13, 0, 1.55)
-    door = _nose_left(lathe([(0, 0), (0.5, 0), (0.47, 0.07), (0.25, 0.14), (0, 0.16)], STEEL, 20)).at(-2.3, 0, 1.55)
-    bands = [
-        _nose_left(lathe([(0.6, -0.04), (0.72, -0.04), (0.72, 0.04), (0.6, 0.04)], GOLD, 24)).at(x, 0, 1.55)
-        for x in (-1.25, -0.4)
-    ]
+    door = _nose_left(lathe([(0, 0), (0.5, 0), (0.47, 0.07), (0.25, 0.14), (0, 0.16)], STEEL, 16)).at(-2.3, 0, 1.55)
+    bands = [_nose_left(cylinder(0.72, 0.08, GOLD, sides=24)).at(x, 0, 1.55) for x in (-1.25, -0.4)]
     lamp = _nose_left(cylinder(0.17, 0.24, HEADLIGHT, sides=12)).at(-2.15, 0, 2.36)
     funnel = lathe([(0, 0), (0.22, 0), (0.2, 0.5), (0.4, 0.95), (0.4, 1.08), (0.27, 1.08), (0.2, 0.8), (0, 0.8)],
-                   BLACK, 16).at(-1.75, 0, 2.15)  # fmt: skip
-    dome = lathe([(0, 0), (0.3, 0), (0.3, 0.3), (0.26, 0.44), (0.14, 0.53), (0, 0.55)], GOLD, 16).at(-0.7, 0, 2.1)
+                   BLACK, 14).at(-1.75, 0, 2.15)  # fmt: skip
+    dome = lathe([(0, 0), (0.3, 0), (0.3, 0.3), (0.26, 0.44), (0.14, 0.53), (0, 0.55)], GOLD, 14).at(-0.7, 0, 2.1)
     cab = block((1.35, 1.6, 1.75), coat, 0.07).at(1.35, 0, 1.75)
     panes = block((0.62, 1.64, 0.56), DARK_GLASS).at(1.35, 0, 2.1)
     roof = slab([(x, 1.2 * z) for x, z in arc(1.15, 35, 145, 7)], 1.65, coat, 0.04)
