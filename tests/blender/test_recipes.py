@@ -27,7 +27,7 @@ pytestmark = pytest.mark.blender
 LIBRARY = Path(__file__).parents[2] / "generator" / "assets" / "library"
 FILES = sorted(LIBRARY.glob("*.glb"))
 MAX_BYTES = 90 * 1024
-TRIANGLES = range(500, 4001)
+TRIANGLES = range(400, 4001)
 # Of what the camera sees, at the yaws and the pitch that scenes use around the front of an object.
 MIN_PAINT_SHARE = 0.5
 VIEWS_DEG = ((-35.0, 15.0), (0.0, 15.0), (35.0, 25.0))

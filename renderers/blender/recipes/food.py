@@ -195,7 +195,7 @@ def strawberry() -> list[Part]:
         slope = math.degrees(math.atan2(profile[i + 1][0] - profile[i - 1][0], profile[i + 1][1] - profile[i - 1][1]))
         seed = sphere((0.035, 0.06, 0.1), SEED, 6, 4).turned(y=slope).at(r, 0, z)
         seeds += seed.around(round(3 + 4.5 * r), 30 * row)
-    leaves = [leaf.at(z=2.46) for leaf in _leaf(1.15, 0.66).turned(y=14).around(6)]
+    leaves = [leaf.at(z=2.475) for leaf in _leaf(1.15, 0.66).turned(y=14).around(6)]
     stalk = tube(spline([(0, 0, 2.4), (0.02, 0, 2.7), (0.2, 0, 3.0)], 3), 0.09, LEAF, 8)
     return [body, *seeds, *leaves, stalk]
 

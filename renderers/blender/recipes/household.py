@@ -148,7 +148,7 @@ def telephone() -> list[Part]:
         *cylinder(0.095, 0.05, BLACK, sides=10).at(0.44, 0, 0.05).around(10),
         cylinder(0.22, 0.08, bakelite, sides=18).at(z=0.06),
     ]
-    dial = [part.turned(x=48).at(0, -0.68, 0.72) for part in dial]
+    dial = [part.turned(x=46).at(0, -0.72, 0.755) for part in dial]
     cradle = box((0.2, 0.6, 0.36), STEEL, 0.05).at(0.55, 0.32, 1.42).both_sides()
     bar = spline([(-1.35, 0.32, 1.55), (-0.9, 0.32, 1.86), (0, 0.32, 1.96), (0.9, 0.32, 1.86), (1.35, 0.32, 1.55)], 3)
     handset = tube(bar, 0.2, bakelite, 12, up=(0, 1, 0))
