@@ -7,7 +7,6 @@ import json
 import os
 import platform
 from collections.abc import Iterator
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from generator.shards import Row, ShardStage, read_json, sha256, write_json
 from generator.specs import RenderSettings, SurfaceSpec
 from generator.summary import Summary
 from generator.tasks import TASKS, Context, TaskOptions
-from generator.vocabulary import load_vocabulary
+from generator.vocabulary import TEMPLATES, load_vocabulary
 
 # Not part of what a run is: they change when or where pairs are made, never what comes out.
 NOT_IN_FINGERPRINT = ("out", "workers", "dry_run", "timeout_s", "memory_gb")
@@ -225,9 +224,7 @@ def _portable(place: Background) -> Background:
 
 
 def _template_texts() -> list[str]:
-    folder = resources.files("templates")
-    names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".toml"))
-    return [folder.joinpath(name).read_text(encoding="utf-8") for name in names]
+    return [path.read_text(encoding="utf-8") for path in sorted(TEMPLATES.glob("*.toml"))]
 
 
 def _hash(text: str) -> str:

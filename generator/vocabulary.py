@@ -4,11 +4,16 @@ import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from generator.errors import VocabularyError
 from generator.specs import Rgb
+
+
+# Beside the package both in a checkout and when installed. (importlib.resources cannot read a directory without code
+# from an editable install.)
+TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +123,7 @@ def load_vocabulary() -> Vocabulary:
 
 def _read(name: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(resources.files("templates").joinpath(name).read_text(encoding="utf-8"))
+        return tomllib.loads((TEMPLATES / name).read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise VocabularyError(f"templates/{name}: {error}") from error
 
