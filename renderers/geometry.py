@@ -85,9 +85,7 @@ def to_unit_box(soup: Soup) -> Soup:
     low, high = positions.min(axis=0), positions.max(axis=0)
     side = float((high - low).max())
     offset = float(np.abs([low, high]).max())
-    if offset > 0 and offset / max(side, 1e-300) > MAX_OFFSET_EXTENTS:
-        if side < offset * 1e-12 or side == 0:
-            raise Unusable("no_extent", f"all vertices in one point, {offset:.3g} from the origin")
+    if offset > MAX_OFFSET_EXTENTS * (side or 1.0):
         raise Unusable("lost_precision", f"{offset:.3g} from the origin but only {side:.3g} across")
     if side == 0:
         raise Unusable("no_extent", "all vertices in one point")

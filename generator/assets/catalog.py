@@ -33,7 +33,7 @@ class Asset:
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """An asset that cannot be used: reason from the closed list `generator.assets.reasons.REASONS`, and what was seen."""
+    """An asset that cannot be used: reason from `generator.assets.reasons.REASONS`, and what was seen."""
 
     uid: str
     noun: str

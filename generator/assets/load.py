@@ -6,6 +6,7 @@ from pathlib import Path
 from generator.assets.bundled import read_bundled
 from generator.assets.catalog import Asset, Catalog, Reject
 from generator.assets.folder import read_folder
+from generator.assets.objaverse import Selection, default_root, read_objaverse
 from generator.assets.prepare import Prepared, prepare_all
 from generator.assets.sources import Source
 from generator.errors import AssetError
@@ -14,20 +15,36 @@ from generator.errors import AssetError
 MAX_REJECTED_SHARE = 0.5
 
 
-def read_sources(source: str) -> list[Source]:
-    """What `source` ("bundled" or a directory) offers. Raises AssetError."""
+def read_sources(
+    source: str, selection: Selection, report: Callable[[int, int], None]
+) -> tuple[list[Source], list[Reject]]:
+    """What `source` ("bundled", "objaverse" or a directory) offers, and what it holds but cannot offer.
+
+    `selection` narrows Objaverse alone. Raises AssetError.
+    """
     if source == "bundled":
-        return read_bundled()
-    return read_folder(Path(source).expanduser(), "folder")
+        return read_bundled(), []
+    if source == "objaverse":
+        return read_objaverse(default_root(), selection, report)
+    return read_folder(Path(source).expanduser(), "folder"), []
 
 
-def load_catalog(source: str, *, cache: Path, workers: int, report: Callable[[int, int], None]) -> Catalog:
+def load_catalog(
+    source: str,
+    *,
+    cache: Path,
+    workers: int,
+    report: Callable[[int, int], None],
+    selection: Selection | None = None,
+) -> Catalog:
     """The vetted assets of `source`: "bundled", "objaverse" or a directory.
 
     `report(done, total)` is called as they are prepared. Raises AssetError when there are none, or more than half are
     rejected.
     """
-    catalog = vet_sources(read_sources(source), source, cache=cache, workers=workers, report=report)
+    sources, left_out = read_sources(source, selection or Selection(), report)
+    catalog = vet_sources(sources, source, cache=cache, workers=workers, report=report)
+    catalog = Catalog(catalog.assets, (*catalog.rejects, *left_out))
     total = len(catalog.assets) + len(catalog.rejects)
     if len(catalog.rejects) > MAX_REJECTED_SHARE * total:
         first = catalog.rejects[0]

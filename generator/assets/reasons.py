@@ -20,6 +20,7 @@ REASONS: dict[str, str] = {
     "no_geometry": "no triangles in the default scene",
     "too_many_objects": "more objects than one thing is made of",
     "too_heavy": "more bytes, triangles or texels than can be prepared",
+    "no_credits": "its licence and author are not known",
     # Seen once it is imported.
     "import_failed": "Blender refuses to import it",
     "no_extent": "all vertices in one point",
