@@ -137,7 +137,11 @@ def _read_file(path: Path, key: str) -> dict[str, Any]:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from error
     except ValueError as error:
         raise DataError(f"{path}: not JSON, or cut off ({error}); download it again") from error
-    if not isinstance(data, dict) or not isinstance(data.get("annotations"), list) or not isinstance(data.get("images"), list):
+    if (
+        not isinstance(data, dict)
+        or not isinstance(data.get("annotations"), list)
+        or not isinstance(data.get("images"), list)
+    ):
         raise DataError(f"{path}: no COCO annotation file: it needs the lists 'images' and 'annotations'")
     first = next((entry for entry in data["annotations"] if isinstance(entry, dict)), {})
     if data["annotations"] and key not in first:

@@ -11,22 +11,24 @@ from generator.coco.annotations import Caption, Corpus, Instance
 from generator.coco.language import parse_many
 from generator.coco.mentions import Mention, has_attribute, read_mentions
 from generator.coco.nouns import category_of, same_thing, singular_name
-from generator.coco.records import Context, object_record, planned, template_for
 from generator.coco.plan import PlannedPair
+from generator.coco.records import Context, object_record, planned, template_for
 from generator.coco.statistics import Statistics
 from generator.coco.vocabulary import attributes, nouns
 from generator.records import FactRecord
 from generator.vocabulary import load_vocabulary
 
 TASK = "attribute"
-COLOURLESS = re.compile(r"\bblack[ -]and[ -]white\b[^.]{0,20}\b(?:photo|photograph|picture|image|shot|drawing|portrait)", re.I)
+COLOURLESS = re.compile(
+    r"\bblack[ -]and[ -]white\b[^.]{0,20}\b(?:photo|photograph|picture|image|shot|drawing|portrait)", re.I
+)
 
 Mentions = Mapping[int, list[tuple[Caption, list[Mention]]]]
 
 
 @dataclass(frozen=True, slots=True)
 class AttributeDraft:
-    """Two mentions of one caption whose attributes can change places; instances: the boxes they name, None if unknown."""
+    """Two mentions of one caption whose attributes can change places. instances: their boxes, None if unknown."""
 
     caption: Caption
     a: Mention
@@ -46,7 +48,9 @@ class AttributeDraft:
         return (self.caption.photo_id, self.caption.id, self.a.position, self.b.position, self.a.attribute)
 
 
-def mine_mentions(caption_list: Sequence[Caption], model: str, workers: int) -> dict[int, list[tuple[Caption, list[Mention]]]]:
+def mine_mentions(
+    caption_list: Sequence[Caption], model: str, workers: int
+) -> dict[int, list[tuple[Caption, list[Mention]]]]:
     """All mentions of the captions by photo id, in the order of the captions; captions without any are left out."""
     worth_parsing = has_attribute()
     chosen = [caption for caption in caption_list if worth_parsing(caption.text)]

@@ -18,7 +18,6 @@ PREDICATE_TAGS = frozenset({"VBG", "VBZ", "VBP", "VBN", "VBD", "RB", "RP", "IN",
 FINITE_TAGS = frozenset({"VBZ", "VBP", "VBD"})
 RELATIVE = frozenset({"that", "which"})
 ATTACHED_TAGS = frozenset({"CC", ",", "NN", "NNS", "NNP", "NNPS", "JJ", "HYPH", "VBN", "VBD", "MD"})
-PIVOTS = frozenset({"top"})
 PLURAL_TAGS = frozenset({"NNS", "NNPS"})
 
 
@@ -27,8 +26,9 @@ class Clause:
     """One clause: spans as character offsets [start, end) of the caption, and what the decision needs.
 
     first, second: the whole noun phrases; predicate: the text between them; link: the preposition or verb that it
-    hangs on ("on", "riding"). heads: the nouns with their compounds, lower case. finite: whether the predicate has
-    a finite verb. agrees: whether a verb agrees with the first noun. plural: of the two nouns.
+    hangs on ("on", "riding"). heads: the nouns with their compounds, lower case. plural: of the two nouns. finite:
+    whether the predicate has a finite verb; relative: whether it starts with "that" or "which". agrees: whether any
+    verb agrees with the first noun.
     """
 
     first: tuple[int, int]
@@ -38,6 +38,7 @@ class Clause:
     heads: tuple[str, str]
     plural: tuple[bool, bool]
     finite: bool
+    relative: bool
     agrees: bool
 
 
@@ -75,7 +76,7 @@ def swaps() -> Swaps:
 
 
 def read_clauses(doc: "Doc") -> list[Clause]:
-    """All clauses of the caption, in reading order. Captions with pronouns give none: a pronoun would change its noun."""
+    """All clauses of the caption, in reading order. With a pronoun there are none: it would stand for the other noun."""
     if any(token.tag_ in ("PRP", "PRP$", "WP", "WP$", "POS") for token in doc) or doc.text.isupper():
         return []
     found = []
@@ -101,7 +102,7 @@ def _link(token: "Token") -> "tuple[Token, Token] | None":
     inner = next((child for child in token.children if child.dep_ in ("pobj", "pcomp", "prep")), None)
     if inner is None:
         return None
-    if inner.lower_ in PIVOTS:
+    if inner.lower_ == "top":
         of = next((child for child in inner.children if child.lower_ == "of"), None)
         target = next((child for child in of.children if child.dep_ == "pobj"), None) if of is not None else None
         return (of, target) if of is not None and target is not None else None
@@ -133,6 +134,7 @@ def _clause(doc: "Doc", link: "Token", last: "Token", target: "Token") -> Clause
         heads=(_name(doc, subject), _name(doc, target)),
         plural=(_is_plural(first), _is_plural(second)),
         finite=any(token.tag_ in FINITE_TAGS for token in between),
+        relative=bool(between) and between[0].lower_ in RELATIVE,
         agrees=subject.dep_ in ("nsubj", "nsubjpass", "attr", "expl"),
     )
 
@@ -141,20 +143,18 @@ def _stands_alone(doc: "Doc", first: "Span", second: "Span") -> bool:
     """Can both phrases be cut out? Not when a word next to them belongs to them after all."""
     before = doc[first.start - 1] if first.start > 0 else None
     after = doc[second.end] if second.end < len(doc) else None
-    if before is not None:
-        if before.tag_ in ATTACHED_TAGS or (before.lower_ == "of" and first[0].tag_ != "DT"):
-            return False
+    counted = before is not None and before.lower_ == "of" and first[0].tag_ != "DT"  # "a pair of people"
+    if counted or (before is not None and before.tag_ in ATTACHED_TAGS):
+        return False
     if any(child.dep_ == "relcl" or child.lower_ == "of" for child in second.root.children):
         return False
     return after is None or (after.tag_ not in ATTACHED_TAGS - {","} and after.lower_ != "of")
 
 
 def _in_predicate(token: "Token") -> bool:
-    if token.lower_ in PIVOTS:
-        return True
     if token.tag_ == "WDT":
         return token.lower_ in RELATIVE
-    return token.tag_ in PREDICATE_TAGS and token.lower_ not in ("not", "n't", "very")
+    return token.lower_ == "top" or (token.tag_ in PREDICATE_TAGS and token.lower_ not in ("not", "n't", "very"))
 
 
 def _subject(token: "Token") -> "Token | None":
@@ -171,8 +171,12 @@ def _subject(token: "Token") -> "Token | None":
 
 
 def _phrase(doc: "Doc", head: "Token") -> "Span | None":
-    """The whole noun phrase that ends in `head`: determiner or number, adjectives, compound. None where it cannot move."""
-    if head.tag_ not in NOUN_TAGS or head.dep_ == "conj" or any(child.dep_ in ("conj", "cc") for child in head.children):
+    """The noun phrase that ends in `head`: determiner or number, adjectives, compound. None where it cannot move."""
+    if (
+        head.tag_ not in NOUN_TAGS
+        or head.dep_ == "conj"
+        or any(child.dep_ in ("conj", "cc") for child in head.children)
+    ):
         return None
     start = head.i
     while start > 0 and doc[start - 1].dep_ in INSIDE_PHRASE and head.i >= doc[start - 1].head.i > doc[start - 1].i:

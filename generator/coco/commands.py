@@ -1,4 +1,4 @@
-"""The verbs `coco attribute`, `coco spatial`, `coco negation`, `coco swap-noun`: real photos -> the shards of `render`."""
+"""The verbs `coco attribute`, `spatial`, `negation` and `swap-noun`: real photos -> the shards of `render`."""
 
 import dataclasses
 import os
@@ -20,7 +20,7 @@ class CocoRun:
     captions: Path
     """COCO captions file, e.g. annotations/captions_train2017.json."""
     instances: Path | None = None
-    """COCO instances file of the same photos, e.g. annotations/instances_train2017.json. Needed for spatial and negation."""
+    """COCO instances file of the same photos, e.g. instances_train2017.json. Spatial and negation need it."""
     images: Path
     """Folder of the photos, e.g. train2017/."""
     n: int
@@ -146,7 +146,9 @@ class CocoSpatial(CocoRun):
             if not 0 <= share <= 1:
                 raise ConfigError(f"--{flag} must be between 0 and 1, not {share:g}")
         if not 0 <= self.min_area < self.max_area <= 1:
-            raise ConfigError(f"--min-area {self.min_area:g} must be below --max-area {self.max_area:g}, both in 0 to 1")
+            raise ConfigError(
+                f"--min-area {self.min_area:g} must be below --max-area {self.max_area:g}, both in 0 to 1"
+            )
         if self.max_stretch < 1 or self.max_zoom < 1 or self.feather_px < 0:
             raise ConfigError("--max-stretch and --max-zoom must be at least 1, --feather-px not below 0")
         resolved = super().checked()

@@ -10,8 +10,8 @@ from generator.coco.annotations import Photo
 
 ANNOTATIONS = "COCO 2017 annotations and captions, (c) COCO Consortium, CC BY 4.0 (https://cocodataset.org/#termsofuse)"
 ALTERED = (
-    "The photographs were taken by members of Flickr and keep their own licences (credits.csv: one line per photo, with its "
-    "address); COCO does not own them. Images were re-encoded, and in spatial pairs image_1 was changed: the contents "
+    "The photographs were taken by members of Flickr and keep their own licences (photo_credits.csv: one line per photo, "
+    "with its address); COCO does not own them. Images were re-encoded, and in spatial pairs image_1 was changed: the contents "
     "of two boxes were exchanged."
 )
 
@@ -49,8 +49,14 @@ def as_markdown(rows: Iterable[Credit]) -> str:
     """The card's section on licences: the source, how many photos under each licence, and a warning where one forbids use."""
     counts = Counter((row.license, row.license_url) for row in rows)
     lines = [ANNOTATIONS, "", ALTERED, "", "| licence of the photo | photos |", "|---|---|"]
-    lines += [f"| [{name}]({url}) | {count} |" if url else f"| {name} | {count} |" for (name, url), count in counts.most_common()]
+    lines += [
+        f"| [{name}]({url}) | {count} |" if url else f"| {name} | {count} |"
+        for (name, url), count in counts.most_common()
+    ]
     restricted = [name for name, _ in counts if "NonCommercial" in name or "NoDerivs" in name]
     if restricted:
-        lines += ["", "Some of these licences forbid commercial use or changed copies; respect them before you share the data."]
+        lines += [
+            "",
+            "Some of these licences forbid commercial use or changed copies: mind them before sharing the data.",
+        ]
     return "\n".join(lines) + "\n"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from generator.coco.annotations import Photo
 
@@ -34,8 +35,6 @@ def read_photo(folder: Path, photo: Photo) -> Pixels:
     COCO's boxes refer to stored pixels, so a photo that EXIF would turn is left as it lies, and written without EXIF.
     PhotoFault when the file is missing, cut off, no image, or not of the annotated size.
     """
-    from PIL import Image
-
     path = folder / photo.file_name
     try:
         with Image.open(path) as image:

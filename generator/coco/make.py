@@ -1,9 +1,11 @@
 """Planned pairs -> shards: read the photos, edit, verify, encode, store. One process per shard."""
 
+import dataclasses
 import multiprocessing
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,7 +17,7 @@ from generator.coco.annotations import mask_of
 from generator.coco.images import PhotoFault, Pixels, is_grey, read_photo
 from generator.coco.plan import PlannedPair, Swap
 from generator.coco.swap import Swapped, swap_boxes, swap_masked
-from generator.errors import DataError
+from generator.errors import DataError, UserError
 from generator.records import ImageFormat
 from generator.shards import Row, ShardStage, encode_image, row_of
 
@@ -26,7 +28,7 @@ MIN_CHANGE = 6.0  # mean difference of the swapped boxes' pixels between the twi
 
 @dataclass(frozen=True)
 class ShardJob:
-    """One shard to make. paste: whole boxes change places, or the objects within them, with a soft edge of feather_px."""
+    """One shard to make. paste: whole boxes change places, or only the objects, with a soft edge of feather_px."""
 
     out: Path
     split: str
@@ -52,7 +54,7 @@ def make_shard(job: ShardJob) -> list[Row]:
 
 
 def make_all(jobs: Sequence[ShardJob], workers: int, report: Callable[[Row], None]) -> None:
-    """All shards over `workers` processes; `report` gets every new row. Its exceptions stop the run, sealed shards stay."""
+    """All shards over `workers` processes; `report` gets every new row. Its exceptions stop the run; the made stays."""
     if workers == 1 or len(jobs) <= 1:
         for job in jobs:
             for row in make_shard(job):
@@ -65,6 +67,8 @@ def make_all(jobs: Sequence[ShardJob], workers: int, report: Callable[[Row], Non
             for future in as_completed(futures):
                 for row in future.result():
                     report(row)
+        except BrokenProcessPool as error:
+            raise UserError("a worker process was killed; run the same command again to go on") from error
         except BaseException:
             pool.shutdown(wait=True, cancel_futures=True)
             raise
@@ -130,6 +134,4 @@ def _change(before: Pixels, after: Pixels, swap: Swap) -> float:
 
 
 def _rejected(pair: PlannedPair, fault: PhotoFault) -> Row:
-    import dataclasses
-
     return dataclasses.replace(row_of(pair.record), status="rejected", reason=fault.reason, detail=fault.detail)

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING
 from generator.coco.vocabulary import Attributes, Kind, Nouns, attributes, nouns
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc, Span, Token
+    from spacy.tokens import Doc, Token
 
 NOUN_TAGS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 MODIFIERS = frozenset({"amod", "nmod", "compound", "nn"})
 PREDICATES = frozenset({"acomp", "attr", "oprd", "dobj", "xcomp", "ccomp"})
 SUBJECTS = ("nsubj", "nsubjpass")
-COPULAS = frozenset("is are was were be been being 's 're look looks looked appear appears seem seems".split())
+COPULAS = frozenset(
+    {"is", "are", "was", "were", "be", "been", "being", "'s", "'re", "look", "looks", "looked", "appears", "seems"}
+)
 JOINTS = frozenset({"and", "&", "-", "/", ","})
 COUNTING = frozenset({"a", "an", "one", "another", "each", "every"})
-VERB_TAGS = frozenset({"VB", "VBD", "VBG", "VBN", "VBP", "VBZ"})
 MAX_DEPTH = 6
 PRONOUNS = frozenset({"that", "which", "who"})
 
@@ -30,7 +31,7 @@ PRONOUNS = frozenset({"that", "which", "who"})
 class Mention:
     """One pair. attribute, noun: as written, lower case ("red and white", "fire trucks").
 
-    words: the attribute's single words ("red", "white"). head: last word of the noun. plural: number of the head.
+    words: the attribute's single words ("red", "white"). plural: number of the noun.
     countable: whether a determiner that asks for a countable noun stands before it (a, an, one, another, each).
     position: index of the head among the caption's tokens: two mentions with one position are about one thing.
     """
@@ -39,7 +40,6 @@ class Mention:
     attribute: str
     words: tuple[str, ...]
     noun: str
-    head: str
     plural: bool
     countable: bool
     position: int
@@ -86,16 +86,14 @@ class _Reader:
     def _mention(self, tokens: list["Token"], head: "Token") -> Mention:
         kind = self._attributes.kind_of[tokens[0].lower_]
         shaded = [self._shaded(token, kind) for token in tokens]
-        start = self._noun_start(head)
-        before = self._doc[self._phrase_start(start)]
+        start = self._name_start(head)
         return Mention(
             kind=kind.name,
             attribute=", ".join(shaded[:-1]) + " and " + shaded[-1] if len(shaded) > 1 else shaded[0],
             words=tuple(token.lower_ for token in tokens),
-            noun=_text(self._doc[start : head.i + 1]),
-            head=head.lower_,
+            noun=self._doc[start : head.i + 1].text.lower(),
             plural=head.tag_ in ("NNS", "NNPS"),
-            countable=before.lower_ in COUNTING,
+            countable=self._word_before(start) in COUNTING,
             position=head.i,
         )
 
@@ -154,10 +152,9 @@ class _Reader:
             follower = self._doc[position]
             if self._is_noun(follower) and follower.lower_ not in self._attributes.kind_of:
                 return follower
-            if position == token.i + 1 and token.head.i == position and token.dep_ in ("amod", "advmod", "npadvmod"):
-                if follower.lower_ not in self._attributes.kind_of and follower.lower_ not in self._attributes.carriers:
-                    return None  # "a red haired woman"
             known = follower.lower_ in self._attributes.kind_of or follower.lower_ in self._attributes.carriers
+            if not known and position == token.i + 1 and token.head.i == position:
+                return None  # "a red haired woman": it is the hair that is red
             adjective = follower.tag_ in ("JJ", "JJR", "JJS", "CD", "HYPH", ",") or follower.dep_ == "amod"
             adverb = follower.tag_ == "RB" and follower.head.dep_ == "amod" and follower.head.i > position
             listed = follower.tag_ == "CC" and token.dep_ == "amod" and token.head.i > position
@@ -175,6 +172,8 @@ class _Reader:
         return self._subject(carrier)
 
     def _subject(self, verb: "Token") -> "Token | None":
+        if any(child.dep_ == "neg" for child in verb.children):
+            return None
         subject = next((child for child in verb.children if child.dep_ in SUBJECTS), None)
         if subject is not None and subject.lower_ in PRONOUNS and verb.dep_ == "relcl":
             subject = verb.head
@@ -211,7 +210,7 @@ class _Reader:
         before = token.nbor(-1).lower_ if token.i > 0 else ""
         return f"{before} {token.lower_}" if before in kind.shades else token.lower_
 
-    def _noun_start(self, head: "Token") -> int:
+    def _name_start(self, head: "Token") -> int:
         """Index of the first token of the name that ends in `head`; attribute words stay outside."""
         start = head.i
         while start > 0:
@@ -224,16 +223,11 @@ class _Reader:
             start -= 1
         return start
 
-    def _phrase_start(self, start: int) -> int:
-        """Index of the determiner of the noun phrase whose name starts at `start`, or of the word before it."""
-        position = start - 1
-        while position > 0 and self._doc[position].tag_ not in ("DT", "PRP$", "IN", "CD"):
-            if self._doc[position].tag_.startswith("VB") and self._doc[position].dep_ not in MODIFIERS:
-                break
-            position -= 1
-        return max(position, 0)
-
-
-def _text(span: "Span") -> str:
-    """Lower-case text without the blanks that the tokenizer puts around hyphens."""
-    return re.sub(r"\s+", " ", span.text.lower()).strip()
+    def _word_before(self, start: int) -> str:
+        """The determiner of the noun phrase whose name starts at `start`, or the word before the phrase."""
+        for position in range(start - 1, -1, -1):
+            token = self._doc[position]
+            verb = token.tag_.startswith("VB") and token.dep_ not in MODIFIERS
+            if verb or token.tag_ in ("DT", "PRP$", "IN", "CD"):
+                return token.lower_
+        return ""

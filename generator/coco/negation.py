@@ -1,7 +1,7 @@
 """Negation pairs: two photos without a category in common, two named categories of each (paper B.2).
 
-A category counts as absent from a photo only if it has no box there (COCO boxes its 80 categories exhaustively), none of
-the categories it is mixed up with has one, and no caption mentions it by any word that leaves room for it.
+A category counts as absent from a photo only if it has no box there (COCO boxes its 80 categories exhaustively), no
+category that it is mixed up with has one, and no caption mentions it by any word that leaves room for it.
 """
 
 from collections import Counter
@@ -87,7 +87,9 @@ def sides(corpus: Corpus, min_area: float, why: Counter[str]) -> Iterator[Side]:
         yield Side(photo_id, named, present, present | possible | _mentioned(corpus.captions[photo_id], looked_up))
 
 
-def drafts(candidates: Sequence[Side], context: Context, max_per_photo: int, why: Counter[str]) -> Iterator[NegationDraft]:
+def drafts(
+    candidates: Sequence[Side], context: Context, max_per_photo: int, why: Counter[str]
+) -> Iterator[NegationDraft]:
     """Partners for the photos, within each split; each photo is used `max_per_photo` times (0: once)."""
     order = sorted(candidates, key=lambda side: digest(context.seed, "coco", TASK, side.photo_id))
     for split in context.shares:

@@ -12,7 +12,9 @@ IRREGULAR = {
     "ties": "tie", "zombies": "zombie", "selfies": "selfie", "shoes": "shoe", "horses": "horse", "houses": "house",
     "cases": "case", "vases": "vase", "suitcases": "suitcase", "axes": "axe", "clothes": "clothes",
 }  # fmt: skip
-SAME = frozenset({"sheep", "scissors", "skis", "glasses", "pants", "shorts", "jeans", "bus", "glass", "tennis", "grass"})
+SAME = frozenset(
+    {"sheep", "scissors", "skis", "glasses", "pants", "shorts", "jeans", "bus", "glass", "tennis", "grass"}
+)
 
 
 def singular(word: str) -> str:

@@ -2,7 +2,7 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -76,7 +76,7 @@ def split_of(photo_id: int, shares: Mapping[str, float]) -> str:
         reached += share
         if place < reached:
             return name
-    return next(reversed(shares))  # rounding of the last sum
+    return list(shares)[-1]  # rounding of the last sum
 
 
 def select(drafts: Iterable[D], limits: Limits, seed: int, task: str) -> Selection[D]:
@@ -107,11 +107,3 @@ def select(drafts: Iterable[D], limits: Limits, seed: int, task: str) -> Selecti
         used_photos.update(draft.photo_ids)
         used_pairs[pair] += 1
     return Selection(chosen, capped)
-
-
-def by_split(pairs: Sequence[PlannedPair]) -> dict[str, list[PlannedPair]]:
-    """The pairs of each split that has any, in order."""
-    found: dict[str, list[PlannedPair]] = {}
-    for pair in pairs:
-        found.setdefault(pair.record.split, []).append(pair)
-    return found

@@ -117,7 +117,9 @@ def read_present(config: CocoRun) -> tuple[Corpus, list[str]]:
         else:
             kept[photo.id] = photo
     if not kept:
-        raise DataError(f"none of the {len(corpus.photos)} photos of {config.captions} can be used: " + _counts(corpus.faults))
+        raise DataError(
+            f"none of the {len(corpus.photos)} photos of {config.captions} can be used: " + _counts(corpus.faults)
+        )
     captions = {key: value for key, value in corpus.captions.items() if key in kept}
     instances = {key: value for key, value in corpus.instances.items() if key in kept}
     corpus.faults["photo without captions"] += sum(photo_id not in captions for photo_id in kept)
@@ -144,7 +146,12 @@ def plan_pairs(config: CocoRun, corpus: Corpus, why: Counter[str]) -> list[Plann
             return _select(config, context, _attribute_drafts(config, corpus, why), attribute.plan, why)
         case CocoSpatial():
             rules = spatial.SpatialRules(
-                config.min_area, config.max_area, config.min_fill, config.max_shared, config.max_stretch, config.max_zoom
+                config.min_area,
+                config.max_area,
+                config.min_fill,
+                config.max_shared,
+                config.max_stretch,
+                config.max_zoom,
             )
             return _select(config, context, list(spatial.drafts(corpus, rules, config.seed, why)), spatial.plan, why)
         case CocoNegation():
@@ -204,7 +211,11 @@ def _attribute_drafts(config: CocoAttribute, corpus: Corpus, why: Counter[str]) 
 
 
 def _select(
-    config: CocoRun, context: Context, drafts: list[D], plan: Callable[[D, Context, int], PlannedPair], why: Counter[str]
+    config: CocoRun,
+    context: Context,
+    drafts: list[D],
+    plan: Callable[[D, Context, int], PlannedPair],
+    why: Counter[str],
 ) -> list[PlannedPair]:
     if not drafts:
         raise DataError(f"no photo gives a pair for coco {config.task}: {_counts(why) or 'nothing was mined'}")

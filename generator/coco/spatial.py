@@ -28,8 +28,8 @@ class SpatialRules:
     """Which boxes make a pair.
 
     min_area, max_area: box / photo. min_fill: object's pixels / box. max_shared: part of the box that lies in the
-    box of another object of up to RIVAL times its size (a table under a cup is larger, and no rival). max_stretch: how much the swap may change a
-    content's aspect ratio; max_zoom: how much its size, as the larger factor either way.
+    box of another object of up to RIVAL times its size (a table under a cup is larger, and no rival). max_stretch,
+    max_zoom: how much the swap may change a content's aspect ratio, and its size, as the larger factor either way.
     """
 
     min_area: float
@@ -62,7 +62,7 @@ class SpatialDraft:
 
 
 def drafts(corpus: Corpus, rules: SpatialRules, seed: int, why: Counter[str]) -> Iterator[SpatialDraft]:
-    """Every usable pair of boxes. Which of the two is A is drawn, so that each relation comes up as often as its opposite."""
+    """Every usable pair of boxes. Which one is A is drawn, so that a relation comes up as often as its opposite."""
     for photo_id in sorted(corpus.instances):
         photo = corpus.photos[photo_id]
         usable = _usable(photo, corpus.instances[photo_id], rules, why)
@@ -85,7 +85,9 @@ def plan(draft: SpatialDraft, context: Context, index: int) -> PlannedPair:
     template = template_for(TASK, context, draft.identity)
     axis = "horizontal" if draft.relation in ("left of", "right of") else "vertical"
     styles = ("paper", "synonym") if context.synonyms else ("paper",)
-    relation = choice(rng, [item for item in context.vocabulary.relations if item.axis == axis and item.style in styles])
+    relation = choice(
+        rng, [item for item in context.vocabulary.relations if item.axis == axis and item.style in styles]
+    )
     a_is_first = draft.relation in ("left of", "above")
     names = tuple(nouns().categories[item.category].noun for item in (draft.a, draft.b))
     text = captions.spatial(context.vocabulary.nouns, template, relation, names[0], names[1], a_is_first)
@@ -138,7 +140,11 @@ def _usable(photo: Photo, instances: Sequence[Instance], rules: SpatialRules, wh
             why["box too small or too large"] += 1
         elif item.area_px < rules.min_fill * _area(box):
             why["object fills too little of its box"] += 1
-        elif any(_shared(box, other.box) > rules.max_shared for other in instances if other is not item and _rivals(item, other)):
+        elif any(
+            _shared(box, other.box) > rules.max_shared
+            for other in instances
+            if other is not item and _rivals(item, other)
+        ):
             why["another object lies in the box"] += 1
         else:
             usable.append(item)

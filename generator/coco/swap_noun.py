@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from generator.captions import CaptionPair
 from generator.coco.annotations import Caption, Corpus, Instance
 from generator.coco.clauses import Clause, read_clauses, swaps
-from generator.coco.language import parse_many
+from generator.coco.language import parse_many, words
 from generator.coco.nouns import category_of, same_thing, singular_name
 from generator.coco.plan import PlannedPair
 from generator.coco.records import Context, object_record, planned, template_for
 from generator.records import FactRecord
-from generator.vocabulary import load_vocabulary
+from generator.vocabulary import Template, load_vocabulary
 
 TASK = "swap_noun"
 
@@ -44,10 +44,14 @@ class SwapNounDraft:
         return (self.caption.photo_id, self.caption.id, self.clause.first[0], self.clause.second[0])
 
 
-def mine_clauses(caption_list: Sequence[Caption], model: str, workers: int) -> dict[int, list[tuple[Caption, list[Clause]]]]:
+def mine_clauses(
+    caption_list: Sequence[Caption], model: str, workers: int
+) -> dict[int, list[tuple[Caption, list[Clause]]]]:
     """All clauses of the captions by photo id; captions without a usable predicate or with a pronoun are not parsed."""
     pattern = re.compile(r"\b(?:" + "|".join(sorted(swaps().links)) + r")\b", re.I)
-    pronoun = re.compile(r"\b(?:his|her|hers|its|their|theirs|him|them|he|she|they|it|himself|herself|itself|who|'s)\b", re.I)
+    pronoun = re.compile(
+        r"\b(?:his|her|hers|its|their|theirs|him|them|he|she|they|it|himself|herself|itself|who|'s)\b", re.I
+    )
     chosen = [item for item in caption_list if pattern.search(item.text) and not pronoun.search(item.text)]
     found: dict[int, list[tuple[Caption, list[Clause]]]] = {}
     parsed = parse_many(model, [caption.text for caption in chosen], read_clauses, workers)
@@ -81,16 +85,12 @@ def swapped(text: str, clause: Clause) -> str:
 
 
 def plan(draft: SwapNounDraft, context: Context, index: int) -> PlannedPair:
-    """P1 is the caption itself, P2 its clause alone; N1 and N2 are the same with the nouns swapped."""
+    """P1 is the caption itself, P2 its clause alone in a template; N1 and N2 are the same with the nouns swapped."""
     clause, text = draft.clause, draft.caption.text
-    template = template_for("spatial", context, draft.identity)
     core = _lower(text[slice(*clause.first)]), _lower(text[slice(*clause.second)])
-    short = tuple(
-        f"{one} {clause.predicate} {other}"
-        if clause.finite
-        else template.text.format(A=one, relation=clause.predicate, B=other)
-        for one, other in (core, core[::-1])
-    )
+    predicate = f"that {clause.predicate}" if clause.finite and not clause.relative else clause.predicate
+    template = _other_template(context, draft, text, core, predicate)
+    short = tuple(template.text.format(A=one, relation=predicate, B=other) for one, other in (core, core[::-1]))
     captions = CaptionPair(
         (text, _capital(short[0])), (swapped(text, clause), _capital(short[1])), (clause.link, clause.link)
     )
@@ -105,11 +105,21 @@ def plan(draft: SwapNounDraft, context: Context, index: int) -> PlannedPair:
         index,
         draft.photo_ids,
         captions,
-        "clause" if clause.finite else template.id,
+        template.id,
         FactRecord("relation", values[0], values[1]),
         (objects, ()),
         has_image_1=False,
     )
+
+
+def _other_template(
+    context: Context, draft: SwapNounDraft, text: str, core: tuple[str, str], predicate: str
+) -> Template:
+    """The drawn template, or the next one that does not just say the caption over again."""
+    drawn = template_for("spatial", context, draft.identity)
+    options = (drawn, *context.vocabulary.templates_for("spatial", "varied"))
+    said = words(text)
+    return next(item for item in options if words(item.text.format(A=core[0], relation=predicate, B=core[1])) != said)
 
 
 def _unfit(corpus: Corpus, photo_id: int, clause: Clause, said: set[tuple[str, str, str]]) -> str:
@@ -124,7 +134,9 @@ def _unfit(corpus: Corpus, photo_id: int, clause: Clause, said: set[tuple[str, s
         if any(clause.plural) or any(_count(corpus, photo_id, head) > 1 for head in clause.heads):
             return "several of them: both ways may be true"
         reversed_links = swaps().same[clause.link]
-        if any((other, link, one) in said for link in reversed_links) or any((one, link, other) in said for link in place):
+        if any((other, link, one) in said for link in reversed_links) or any(
+            (one, link, other) in said for link in place
+        ):
             return "another caption says the contrary"
     elif (other, clause.link, one) in said:
         return "another caption says the contrary"

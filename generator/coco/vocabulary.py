@@ -15,7 +15,8 @@ class Kind:
     """One kind of attribute (colour, size, ...).
 
     meaning: word -> first word of its meaning. near: pairs of meanings that are too alike to be set against each
-    other. opposite: if not empty, the only pairs of meanings that are. carriers: participles that carry the word to the noun ("a brown colored cat").
+    other. opposite: if not empty, the only pairs of meanings that are. joined: "red and white" is one attribute.
+    shades: words that go before ("dark"). carriers: participles that carry the word to the noun ("brown colored").
     """
 
     name: str
