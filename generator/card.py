@@ -161,8 +161,9 @@ def _counts(facts: _Facts) -> str:
         table += ["| reason | pairs |", "| --- | ---: |"]
         table += [f"| {reason} | {count:,} |" for reason, count in reasons.most_common()]
     nouns = {noun for row in facts.accepted for noun in row.nouns}
-    places = {row.background for row in facts.accepted}
-    table += ["", f"{len(nouns)} nouns, {len(facts.shown)} assets, {len(places)} backgrounds.", ""]
+    places = {row.background for row in facts.accepted if row.background}
+    sizes = ((len(nouns), "nouns"), (len(facts.shown), "assets"), (len(places), "backgrounds"))
+    table += ["", "Seen in them: " + ", ".join(f"{size:,} {name}" for size, name in sizes if size) + ".", ""]
     return "\n".join(table)
 
 

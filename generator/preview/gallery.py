@@ -24,7 +24,7 @@ from generator.shards import Row
 CHUNK = 12
 THUMBNAIL_PX = 256
 WEBP_QUALITY = 82
-MASK_RGBA = ((230, 159, 0, 120), (86, 180, 233, 120), (0, 158, 115, 120), (204, 121, 167, 120))
+MASK_RGBA = ((230, 159, 0, 80), (86, 180, 233, 80), (0, 158, 115, 80), (204, 121, 167, 80))
 
 
 def write_preview(out: Path, limit: int = 240) -> Path:
@@ -204,7 +204,7 @@ def _charts(rows: list[Row]) -> list[dict[str, Any]]:
         ("Status", "status", Counter(row.reason or "accepted" for row in rows)),
         ("Split", "split", Counter(row.split for row in accepted)),
         ("Task", "task", Counter(row.task for row in accepted)),
-        ("Relation in the first image", "", relations),
+        ("Relation in image 0", "", relations),
         ("Colours", "colour", colours),
         ("Sizes", "", sizes),
         ("Stage", "", Counter(row.stage for row in accepted if row.stage)),

@@ -83,7 +83,14 @@
       const [x0, y0, x1, y1] = object.box;
       const colour = COLOURS[index % COLOURS.length];
       svg.append(el("rect", { x: x0, y: y0, width: x1 - x0, height: y1 - y0, stroke: colour }));
-      const label = el("text", { x: x0 + 3 * unit, y: Math.max(y0 - 4 * unit, 12 * unit), fill: colour }, object.name);
+      // The label grows towards the middle of the picture, so that it is not cut off at the edge.
+      const right = x0 + x1 > width;
+      const label = el("text", {
+        x: right ? x1 : x0,
+        y: Math.max(y0 - 4 * unit, 12 * unit),
+        "text-anchor": right ? "end" : "start",
+        fill: colour,
+      }, object.name);
       label.style.fontSize = `${11 * unit}px`;
       svg.append(label);
     });
@@ -128,7 +135,7 @@
       );
       const columns = ["Image", "Object", "Asset", "Box x0 y0 x1 y1", "Visible", "Measured"];
       inside.push(
-        el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Objects" },
+        el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Objects of " + pair.key },
           el("table", null, el("thead", null, line("th", columns)), el("tbody", null, ...body))),
       );
     }

@@ -4,7 +4,7 @@ import io
 import math
 from pathlib import Path
 
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from generator.errors import ConfigError, DataError, OutputError
 from generator.preview.choice import choose_samples, read_run
@@ -57,8 +57,8 @@ def _card(sample: Sample, font: Font) -> Image.Image:
     fact = record.fact
     words = (*record.words, *fact_words(fact.kind, fact.value_0, fact.value_1))
     marked = mark_captions(record.captions_0, record.captions_1, words)
-    lines = [[line for caption in side for line in _wrap(caption, font)] for side in marked]
-    height = IMAGE_PX + GAP_PX + LINE_PX * max(len(side) for side in lines)
+    blocks = [[_wrap(caption, font) for caption in side] for side in marked]
+    height = IMAGE_PX + max(sum(GAP_PX + LINE_PX * len(lines) for lines in side) for side in blocks)
     card = Image.new("RGB", (2 * IMAGE_PX + GAP_PX, height), PAPER)
     draw = ImageDraw.Draw(card)
     for side in (0, 1):
@@ -69,9 +69,14 @@ def _card(sample: Sample, font: Font) -> Image.Image:
             draw.text((left + IMAGE_PX / 2, IMAGE_PX / 2), "no second image", FAINT, font, anchor="mm")
         else:
             image = Image.open(io.BytesIO(data)).convert("RGB")
-            card.paste(image.resize((IMAGE_PX, IMAGE_PX), Image.Resampling.LANCZOS), (left, 0))
-        for number, line in enumerate(lines[side]):
-            _write(draw, (left, IMAGE_PX + GAP_PX + number * LINE_PX), line, font)
+            image = ImageOps.pad(image, (IMAGE_PX, IMAGE_PX), Image.Resampling.LANCZOS, color=PAPER)
+            card.paste(image, (left, 0))
+        y = IMAGE_PX
+        for lines in blocks[side]:
+            y += GAP_PX
+            for line in lines:
+                _write(draw, (left, y), line, font)
+                y += LINE_PX
     return card
 
 
