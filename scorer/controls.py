@@ -34,7 +34,7 @@ MEAN_OVER = 256  # images averaged into the blind one
 
 def mean_image(bank: Bank) -> Tensor:
     """The average of some images' tokens, as unit tokens (I, D)."""
-    rows = torch.unique(bank.image_rows[bank.image_rows >= 0])[:MEAN_OVER]  # type: ignore[no-untyped-call]
+    rows = torch.unique(bank.image_rows[bank.image_rows >= 0])[:MEAN_OVER]
     return torch.nn.functional.normalize(bank.images.gather(rows).mean(dim=0), dim=-1)
 
 

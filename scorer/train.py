@@ -34,8 +34,9 @@ from scorer.seeding import generator, seed_of
 from scorer.splits import read_words, training_banks
 
 SAVE_EVERY_S = 300.0
-# May differ between a run and its continuation: they change where and how long it runs, not what it computes.
-FREE_TO_CHANGE = ("out", "epochs", "patience", "device", "cache", "log_every", "control_epochs")
+# May differ between a run and its continuation: they change where and how long it runs, not what it computes. The pairs
+# themselves, wherever they lie, are compared by fingerprint.
+FREE_TO_CHANGE = ("data", "out", "epochs", "patience", "device", "cache", "log_every", "control_epochs")
 
 
 def train(config: TrainConfig) -> Path:

@@ -1,0 +1,71 @@
+"""The command line as a person meets it: real processes, exit codes, and what importing costs."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from scorer_shapes import make_pair
+
+from scorer.cli import main
+
+REPO = Path(__file__).resolve().parents[2]
+
+
+def python(*args: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([sys.executable, *args], cwd=REPO, capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("module", ["scorer", "scorer.cli", "scorer.configs"])
+def test_importing_is_cheap(module: str) -> None:
+    heavy = "{'torch', 'open_clip', 'spacy', 'matplotlib', 'bpy', 'renderers'}"
+    found = python("-c", f"import sys, {module}; print(sorted({heavy} & set(sys.modules)))")
+    assert found.stdout.strip() == "[]", found.stdout + found.stderr
+
+
+def test_only_features_imports_open_clip() -> None:
+    importers = {path.name for path in (REPO / "scorer").rglob("*.py") if "import open_clip" in path.read_text("utf-8")}
+    assert importers == {"features.py"}
+
+
+def test_help_lists_the_verbs() -> None:
+    found = python("-m", "scorer", "--help")
+    assert found.returncode == 0
+    assert all(verb in found.stdout for verb in ("train", "eval", "score", "words"))
+
+
+def test_a_users_mistake_is_one_line_and_code_2(tmp_path: Path) -> None:
+    found = python("-m", "scorer", "eval", str(tmp_path / "none"), str(tmp_path))
+    assert found.returncode == 2
+    assert found.stderr.startswith("error: ")
+    assert found.stderr.count("\n") == 1
+
+
+def test_score_prints_every_caption_and_marks_the_best(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record, first, _ = make_pair("spatial", 3)
+    (tmp_path / "photo.png").write_bytes(first)
+    figure = tmp_path / "maps.png"
+    captions = [record.captions_0[0], record.captions_1[0]]
+    code = main(["score", str(run), str(tmp_path / "photo.png"), *captions, "--figure", str(figure), "--device", "cpu"])
+    out = capsys.readouterr().out
+    assert code == 0
+    assert all(caption in out for caption in captions)
+    assert out.count("*") == 1
+    assert figure.stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(("name", "content"), [("gone.png", None), ("text.png", b"no picture at all")])
+def test_a_picture_that_is_none(
+    run: Path, tmp_path: Path, name: str, content: bytes | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    assert main(["score", str(run), str(tmp_path / name), "a", "b"]) == 2
+    assert name in capsys.readouterr().err
+
+
+def test_an_empty_caption(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", str(run), str(tmp_path / "x.png"), "a", " "]) == 2
+    assert "not empty" in capsys.readouterr().err

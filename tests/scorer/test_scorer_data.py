@@ -1,0 +1,145 @@
+"""Pairs out of shards, good and bad, and the blocks and plans made of them."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scorer_shapes import make_pair, write_shard
+
+from scorer.bank import Bank, EmptyError, build_bank
+from scorer.batches import epoch_plan, make_block, steps_of_epoch
+from scorer.data import ImageReader, Tally, decode, read_pairs, shards_of
+from scorer.errors import DataError
+from scorer.features import Clip
+from scorer.functional import Marker, load_lexicon
+from scorer.splits import held_out
+
+
+def silent(done: int, total: int, what: str) -> None:
+    pass
+
+
+def bank_of(shard: Path, clip: Clip, cache: Path) -> Bank:
+    return build_bank([shard], clip, Marker(load_lexicon(), clip), cache, silent)
+
+
+def test_rows_point_at_the_features_of_their_image_and_caption(clip: Clip, tmp_path: Path) -> None:
+    pairs = [make_pair("spatial", i) for i in range(3)] + [make_pair("attribute", 0, second_image=False)]
+    bank = bank_of(write_shard(tmp_path / "00000.tar", pairs), clip, tmp_path / "cache")
+    assert bank.image_rows[3].tolist()[1] == -1
+    record, _, second = pairs[1]
+    tokens = clip.image_tokens(clip.preprocess(decode(second, ""))[None])
+    torch.testing.assert_close(bank.images.gather(bank.image_rows[1, 1:]), tokens, atol=2e-3, rtol=0)
+    ids, eos, _ = clip.tokenize([record.captions_1[1]])
+    texts = bank.text_tokens(bank.text_rows[1, 1, 1:])
+    torch.testing.assert_close(texts.tokens, clip.text_tokens(ids), atol=2e-3, rtol=0)
+    assert texts.eos.tolist() == eos.tolist()
+
+
+def test_features_are_computed_once(clip: Clip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shard = write_shard(tmp_path / "00000.tar", [make_pair("spatial", i) for i in range(3)])
+    first = bank_of(shard, clip, tmp_path / "cache")
+    monkeypatch.setattr(Clip, "image_tokens", lambda *_: pytest.fail("the image tower ran again"))
+    monkeypatch.setattr(Clip, "text_tokens", lambda *_: pytest.fail("the text tower ran again"))
+    second = bank_of(shard, clip, tmp_path / "cache")
+    rows = first.image_rows.flatten()
+    assert torch.equal(first.images.gather(rows), second.images.gather(rows))
+
+
+def test_a_shard_cut_short_is_named(tmp_path: Path) -> None:
+    shard = write_shard(tmp_path / "00000.tar", [make_pair("spatial", i) for i in range(3)])
+    shard.write_bytes(shard.read_bytes()[:6000])
+    with pytest.raises(DataError, match=r"00000\.tar"):
+        list(read_pairs(shard, Tally()))
+
+
+def broken(index: int) -> tuple:  # type: ignore[type-arg]
+    record, first, second = make_pair("spatial", index)
+    return record, first[:40], second
+
+
+def test_one_unreadable_image_costs_one_pair_and_is_counted(clip: Clip, tmp_path: Path) -> None:
+    pairs = [make_pair("spatial", i) for i in range(40)]
+    pairs[7] = broken(7)
+    bank = bank_of(write_shard(tmp_path / "00000.tar", pairs), clip, tmp_path / "cache")
+    assert len(bank.pairs) == 39
+    assert bank.tally.bad == Counter({"an image is not readable": 1})
+
+
+def test_many_unreadable_images_stop(clip: Clip, tmp_path: Path) -> None:
+    pairs = [make_pair("spatial", i) for i in range(4)] + [broken(9)]
+    with pytest.raises(DataError, match="1 of 5 pairs cannot be used"):
+        bank_of(write_shard(tmp_path / "00000.tar", pairs), clip, tmp_path / "cache")
+
+
+def test_nothing_to_read(clip: Clip, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no complete shard"):
+        shards_of((tmp_path,), None)
+    with pytest.raises(DataError, match="no such file"):
+        shards_of((tmp_path / "nowhere",), None)
+    shard = write_shard(tmp_path / "00000.tar", [])
+    with pytest.raises(EmptyError):
+        bank_of(shard, clip, tmp_path / "cache")
+
+
+def test_images_can_be_read_at_random(tmp_path: Path) -> None:
+    pairs = [make_pair("spatial", i) for i in range(3)]
+    shard, reader = write_shard(tmp_path / "00000.tar", pairs), ImageReader()
+    for record, first, second in reversed(pairs):
+        assert reader.read(shard, record.key, 1) == second
+        assert reader.read(shard, record.key, 0) == first
+
+
+def test_a_block_holds_who_belongs_to_whom(clip: Clip, tmp_path: Path) -> None:
+    pairs = [make_pair("attribute", 0), make_pair("attribute", 1, second_image=False), make_pair("attribute", 2)]
+    bank = bank_of(write_shard(tmp_path / "00000.tar", pairs), clip, tmp_path / "cache")
+    block = make_block(bank, [2, 1, 0])
+    assert block.own_text.tolist() == [0, 1, 2, 4, 5]
+    assert block.twin_text.tolist() == [1, 0, 3, 5, 4]
+    assert block.own_image.tolist() == [0, 1, 2, -1, 3, 4]
+    assert block.image_rows.tolist() == [
+        *bank.image_rows[2].tolist(),
+        int(bank.image_rows[1, 0]),
+        *bank.image_rows[0].tolist(),
+    ]
+    assert bank.captions[int(block.text_rows[1, 3])] == pairs[1][0].captions_1[1]
+    shuffled = make_block(bank, [2, 1, 0], [True, False, False])
+    assert shuffled.own_text.tolist() == [1, 0, 2, 4, 5]
+    assert shuffled.own_image.tolist() == [1, 0, 2, -1, 3, 4]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    small=st.integers(1, 20),
+    large=st.integers(1, 50),
+    batch=st.integers(1, 9),
+    length=st.sampled_from(["smallest", "largest"]),
+    epoch=st.integers(0, 3),
+)
+def test_a_plan_uses_every_family_evenly(small: int, large: int, batch: int, length: str, epoch: int) -> None:
+    families = {"a": list(range(small)), "b": list(range(100, 100 + large))}
+    plan = epoch_plan(families, batch, length, seed=0, epoch=epoch)
+    size = (min if length == "smallest" else max)(small, large)
+    assert len(plan) == steps_of_epoch(families, batch, length) == -(-size // batch)
+    for name, members in families.items():
+        seen = Counter(number for step in plan for number in step[name])
+        assert all(step[name] and len(step[name]) <= batch for step in plan)
+        assert set(seen) <= set(members)
+        assert max(seen.values()) - min(seen.get(number, 0) for number in members) <= 1
+    assert plan == epoch_plan(families, batch, length, seed=0, epoch=epoch)
+
+
+def test_epochs_and_seeds_order_differently() -> None:
+    families = {"a": list(range(50))}
+    first = epoch_plan(families, 8, "smallest", 0, 0)
+    assert first != epoch_plan(families, 8, "smallest", 0, 1)
+    assert first != epoch_plan(families, 8, "smallest", 1, 0)
+
+
+def test_the_held_out_share_is_about_what_was_asked() -> None:
+    held = sum(held_out(f"spatial-{i:09d}", 0, 0.05) for i in range(4000))
+    assert 140 < held < 260
+    assert not held_out("x", 0, 0.0)
