@@ -23,8 +23,10 @@ THEMES = (
     "vehicles",
     "craft",
     "animals",
+    "water_animals",
     "tools_toys",
     "outdoor",
+    "buildings",
 )
 
 

@@ -1,0 +1,114 @@
+"""Recipes: buildings and tents."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from renderers.blender.recipes.kit import (
+    Part,
+    arc,
+    block,
+    cylinder,
+    extrude,
+    lathe,
+    slab,
+    sphere,
+    spline,
+    torus,
+    tube,
+    turned,
+)
+from renderers.blender.recipes.materials import (
+    BLACK,
+    DARK_GLASS,
+    DARK_STEEL,
+    DARK_WOOD,
+    PALE_WOOD,
+    STEEL,
+    WHITE,
+    material,
+    paint,
+)
+
+ROOF = material("roof", "#4a4443", 0.7)
+
+
+def house() -> list[Part]:
+    walls = paint("#d9a441", 0.6)
+    body = extrude([(-1.25, 0.0), (1.25, 0.0), (1.25, 2.1), (0.0, 2.95), (-1.25, 2.1)], 2.2, walls)
+    run, rise = 1.25, 0.85
+    slope = math.degrees(math.atan2(rise, run))
+    eaves = block((1.7, 2.36, 0.12), ROOF, 0.03).at(-0.81, 0, 0.07).turned(y=-slope).at(0, 0, 2.95)
+    chimney = block((0.42, 0.42, 0.9), walls, 0.03).at(0.7, 0.4, 2.85)
+    chimney_cap = block((0.52, 0.52, 0.12), ROOF, 0.03).at(0.7, 0.4, 3.3)
+    door = block((0.58, 0.1, 1.1), DARK_WOOD, 0.03).at(0, -1.1, 0.55)
+    knob = sphere(0.06, STEEL, 8, 6).at(0.18, -1.19, 0.55)
+    step = block((0.8, 0.3, 0.1), ROOF, 0.02).at(0, -1.24, 0.05)
+    windows = [part.at(y=0.15) for x in (-0.76, 0.76) for part in _window(x, 1.05)]
+    round_window = [
+        cylinder(0.26, 0.1, WHITE, sides=20).turned(x=90).at(0, -1.1, 2.12),
+        cylinder(0.19, 0.14, DARK_GLASS, sides=20).turned(x=90).at(0, -1.1, 2.12),
+    ]
+    side = [part.turned(z=90 * s) for s in (-1, 1) for part in _window(0, 1.05)]
+    return turned(
+        [body, *eaves.both_sides("x"), chimney, chimney_cap, door, knob, step, *windows, *round_window, *side], 20
+    )
+
+
+def lighthouse() -> list[Part]:
+    coat = paint("#c8372d", 0.5)
+    rock = lathe(
+        [(0, 0), (0.92, 0), (0.88, 0.14), (0.76, 0.24), (0, 0.24)], material("rock", "#77726b", 0.9), 11
+    ).creased(20)
+    tower = lathe([(0, 0.2), (0.76, 0.2), (0.48, 3.0), (0, 3.0)], coat, 24)
+    stripes = [
+        lathe([(0, z), (_tower(z), z), (_tower(z + 0.34), z + 0.34), (0, z + 0.34)], WHITE, 24) for z in (1.05, 2.05)
+    ]
+    gallery = lathe([(0, 2.85), (0.48, 2.85), (0.68, 3.0), (0.68, 3.14), (0, 3.14)], coat, 24)
+    rail = torus(0.63, 0.03, BLACK, 20, 5).at(z=3.34)
+    posts = cylinder(0.025, 0.22, BLACK, sides=5).at(0.63, 0, 3.24).around(8)
+    lamp = cylinder(0.32, 0.5, material("lamp", "#fff0c0", 0.2), sides=16).at(z=3.36)
+    bars = cylinder(0.03, 0.55, BLACK, sides=5).at(0.33, 0, 3.4).around(6)
+    roof = lathe([(0, 3.6), (0.52, 3.6), (0.36, 3.9), (0.08, 4.2), (0, 4.22)], coat, 20)
+    ball = sphere(0.1, BLACK, 10, 6).at(z=4.27)
+    door = slab([(-0.17, 0.3), (-0.17, 0.7), *arc(0.17, 180, 0, 7, z=0.7), (0.17, 0.3)], 0.16, DARK_WOOD).at(y=-0.69)
+    panes = [block((0.16, 0.1, 0.24), DARK_GLASS).at(0, -_tower(z), z) for z in (1.72, 2.62)]
+    return [rock, tower, *stripes, gallery, rail, *posts, lamp, *bars, roof, ball, door, *panes]
+
+
+def tent() -> list[Part]:
+    canvas = paint("#3f8f5a", 0.7)
+    left = spline([(-1.5, 0.0), (-0.85, 0.8), (0.0, 2.0)], 4)
+    outline = [*left, *[(-x, z) for x, z in reversed(left[:-1])]]
+    body = slab(outline, 2.9, canvas, 0.03)
+    gap = spline([(-0.62, 0.0), (-0.36, 0.75), (0.0, 1.72)], 3)
+    door = slab([*gap, *[(-x, z) for x, z in reversed(gap[:-1])]], 0.06, BLACK).at(y=-1.44)
+    roll = tube([(-0.7, -1.5, 0.12), (-0.44, -1.52, 0.7), (-0.06, -1.5, 1.7)], [0.13, 0.14, 0.06], canvas, 10)
+    tie = torus(0.16, 0.035, PALE_WOOD, 14, 6).turned(y=22).at(-0.46, -1.52, 0.66)
+    poles = [tube([(0, y, 0.0), (0, y, 2.2)], 0.06, PALE_WOOD, 8) for y in (-1.56, 1.5)]
+    ridge = tube([(0, -1.5, 2.02), (0, 1.5, 2.02)], 0.06, canvas, 8)
+    ropes = [tube([(0, 1.5 * s, 2.05), (0, 2.3 * s, 0.05)], 0.025, PALE_WOOD, 5) for s in (-1, 1)]
+    pegs = [tube([(0, 2.28 * s, 0.2), (0, 2.34 * s, 0.0)], 0.05, DARK_STEEL, 6) for s in (-1, 1)]
+    return turned([body, door, *roll.both_sides("x"), *tie.both_sides("x"), *poles, ridge, *ropes, *pegs], 30)
+
+
+def _window(x: float, z: float) -> list[Part]:
+    """A framed window in the front wall, y = -1.25."""
+    frame = block((0.5, 0.1, 0.56), WHITE).at(x, -1.25, z)
+    panes = [
+        block((0.18, 0.14, 0.2), DARK_GLASS).at(x + dx, -1.25, z + dz) for dx in (-0.11, 0.11) for dz in (-0.125, 0.125)
+    ]
+    return [frame, *panes]
+
+
+def _tower(z: float) -> float:
+    """Radius of a stripe around the lighthouse at height z."""
+    return 0.78 - 0.28 * (z - 0.2) / 2.8
+
+
+RECIPES: dict[str, Callable[[], list[Part]]] = {
+    "house": house,
+    "lighthouse": lighthouse,
+    "tent": tent,
+}
