@@ -163,8 +163,8 @@ def _counts(facts: _Facts) -> str:
     nouns = {noun for row in facts.accepted for noun in row.nouns}
     places = {row.background for row in facts.accepted if row.background}
     sizes = ((len(nouns), "nouns"), (len(facts.shown), "assets"), (len(places), "backgrounds"))
-    table += ["", "Seen in them: " + ", ".join(f"{size:,} {name}" for size, name in sizes if size) + ".", ""]
-    return "\n".join(table)
+    seen = ", ".join(f"{size:,} {name}" for size, name in sizes if size)
+    return "\n".join([*table, *(["", f"Seen in them: {seen}."] if seen else []), ""])
 
 
 def _loading(out: Path, facts: _Facts) -> str:
