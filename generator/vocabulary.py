@@ -10,7 +10,6 @@ from typing import Any
 from generator.errors import VocabularyError
 from generator.specs import Rgb
 
-
 # Beside the package both in a checkout and when installed. (importlib.resources cannot read a directory without code
 # from an editable install.)
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
