@@ -14,7 +14,7 @@ from generator.specs import Device, Engine
 from generator.vocabulary import load_vocabulary
 
 # Samples per pixel that give a clean picture after denoising (Cycles) or multisampling (EEVEE).
-SAMPLES: dict[str, int] = {"cycles": 8, "eevee": 16, "workbench": 8}
+SAMPLES: dict[str, int] = {"cycles": 4, "eevee": 16, "workbench": 8}
 ATTRIBUTE_KINDS = ("colour", "size")
 
 
@@ -46,7 +46,7 @@ class Render:
     engine: Engine = "cycles"
     """Blender's render engine. EEVEE needs a GPU or a software OpenGL, and workbench shows colours flat."""
     samples_per_pixel: int | None = None
-    """Samples per pixel before denoising. Default: 8 for cycles, 16 for eevee."""
+    """Samples per pixel before denoising. Default: 4 for cycles, 16 for eevee."""
     size: int = 224
     """Width and height of the images in pixels."""
     workers: int | None = None
