@@ -82,7 +82,7 @@ def _escape(text: str) -> str:
 def _sample_entry(sample: Sample) -> dict[str, Any]:
     record = sample.record
     fact = record.fact
-    words = (*record.words, *fact_words(fact.kind, fact.value_0, fact.value_1))
+    words = fact_words(fact.kind, fact.value_0, fact.value_1)
     objects = record.objects_0 + record.objects_1
     return {
         "key": record.key,
@@ -219,4 +219,4 @@ def _charts(rows: list[Row]) -> list[dict[str, Any]]:
 
 def _named_values(row: Row, kind: str) -> set[str]:
     """The values of an attribute kind that the pair names."""
-    return set(fact_words(kind, row.fact_value_0, row.fact_value_1)) if row.fact_kind == kind else set()
+    return fact_words(kind, row.fact_value_0, row.fact_value_1) if row.fact_kind == kind else set()

@@ -54,8 +54,7 @@ def contact_sheet(out: Path, png: Path, count: int) -> Path:
 
 def _card(sample: Sample, font: Font) -> Image.Image:
     record = sample.record
-    fact = record.fact
-    words = (*record.words, *fact_words(fact.kind, fact.value_0, fact.value_1))
+    words = fact_words(record.fact.kind, record.fact.value_0, record.fact.value_1)
     marked = mark_captions(record.captions_0, record.captions_1, words)
     blocks = [[_wrap(caption, font) for caption in side] for side in marked]
     height = IMAGE_PX + max(sum(GAP_PX + LINE_PX * len(lines) for lines in side) for side in blocks)

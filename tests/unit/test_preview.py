@@ -47,7 +47,7 @@ def test_relations_are_marked() -> None:
     first, second = mark_captions(
         ("a mug to the left of an owl", "an owl to the right of a mug"),
         ("a mug to the right of an owl", "an owl to the left of a mug"),
-        ("to the left of", "to the right of"),
+        fact_words("relation", "left of", "right of"),
     )
     assert [marked(runs) for runs in first + second] == [["left"], ["right"], ["right"], ["left"]]
 
@@ -55,7 +55,7 @@ def test_relations_are_marked() -> None:
 def test_values_are_marked_and_not_the_nouns() -> None:
     record = record_of(0)
     words = fact_words("colour", record.fact.value_0, record.fact.value_1)
-    assert set(words) == {"red", "green"}
+    assert words == {"red", "green"}
     first, second = mark_captions(record.captions_0, record.captions_1, words)
     assert [marked(runs) for runs in first] == [["red", "green"], ["green", "red"]]
     assert all(set(marked(runs)) == {"red", "green"} for runs in second)
@@ -78,6 +78,27 @@ def test_marking_keeps_the_text(captions: list[str], others: list[str], fact: st
     first, second = mark_captions(captions, others, [fact])
     assert ["".join(text for text, _ in runs) for runs in first] == captions
     assert ["".join(text for text, _ in runs) for runs in second] == others
+
+
+def test_absent_and_present_nouns_are_marked() -> None:
+    words = fact_words("presence", "stool, eggplant", "teddy bear, elephant")
+    first, second = mark_captions(
+        ("a stool and no teddy bear", "an eggplant and no elephant"),
+        ("a teddy bear and no stool", "an elephant and no eggplant"),
+        words,
+    )
+    assert [marked(runs) for runs in first] == [["stool", "teddy bear"], ["eggplant", "elephant"]]
+    assert [marked(runs) for runs in second] == [["teddy bear", "stool"], ["elephant", "eggplant"]]
+
+
+def test_a_shared_noun_is_not_marked() -> None:
+    words = fact_words("presence", "mug, owl", "mug, tent")
+    first, second = mark_captions(
+        ("a mug but not a tent", "a mug and an owl"), ("a mug but not an owl", "a mug and a tent"), words
+    )
+    ends = [marked(runs)[-1].split()[-1] for runs in first + second]
+    assert ends == ["tent", "owl", "owl", "tent"]
+    assert not any("mug" in part for runs in first + second for part in marked(runs))
 
 
 @given(texts)
