@@ -30,6 +30,7 @@ from renderers.blender.recipes.materials import (
 )
 
 BEAK = material("beak", "#e8932f", 0.45)
+CLAW = material("claw", "#e6dcc0", 0.5)
 DARK_FUR = material("dark_fur", "#3a2a20", 0.7)
 HOOF = material("hoof", "#2b2522", 0.6)
 TUSK = material("tusk", "#efe8d6", 0.4)
@@ -181,11 +182,61 @@ def snail() -> list[Part]:
     return turned([house, foot, face, *paired("y", stalk, feeler), *eyes], 22)
 
 
+def rabbit() -> list[Part]:
+    fur = paint("#a8998a", 0.7)
+    body = sphere((0.78, 0.85, 0.82), fur).at(0, 0.2, 0.82)
+    chest = sphere((0.52, 0.5, 0.62), fur).at(0, -0.2, 1.05)
+    haunch = sphere((0.38, 0.55, 0.5), fur).at(-0.56, 0.1, 0.48)
+    foot = sphere((0.22, 0.48, 0.16), fur).at(-0.5, -0.42, 0.16)
+    fore = tube([(-0.24, -0.45, 0.95), (-0.22, -0.62, 0.14)], (0.2, 0.16), fur, 14)
+    head = sphere((0.56, 0.55, 0.52), fur).at(0, -0.32, 1.9)
+    cheek = sphere((0.26, 0.26, 0.22), fur).at(-0.28, -0.55, 1.76)
+    skin = fused([body, chest, head, *paired("x", haunch, foot, fore, cheek)], 0.05, fur, 1300)
+    long_ear = sphere((0.22, 0.13, 0.72), fur, 14, 12).turned(x=-8, y=-11).at(-0.34, -0.12, 2.85)
+    inner = sphere((0.13, 0.06, 0.54), PINK, 12, 10).turned(x=-8, y=-11).at(-0.345, -0.23, 2.85)
+    nose = sphere((0.1, 0.08, 0.08), PINK, 10, 6).at(0, -0.9, 1.88)
+    muzzle = sphere((0.17, 0.14, 0.14), WHITE, 12, 8).at(-0.12, -0.8, 1.76)
+    teeth = block((0.13, 0.05, 0.16), WHITE).at(0, -0.88, 1.62)
+    eye = sphere((0.1, 0.08, 0.13), BLACK, 12, 8).at(-0.27, -0.77, 2.06)
+    glint = sphere(0.035, WHITE, 6, 4).at(-0.3, -0.84, 2.11)
+    tail = sphere(0.28, WHITE, 14, 10).at(0, 1.08, 0.62)
+    return [skin, nose, teeth, tail, *paired("x", long_ear, inner, muzzle, eye, glint)]
+
+
+def dinosaur() -> list[Part]:
+    hide = paint("#5f9a58", 0.6)
+    body = sphere((1.15, 0.8, 0.82), hide).at(0, 0, 1.45)
+    neck_path = spline([(-0.7, 0, 1.7), (-1.3, 0, 2.2), (-1.5, 0, 3.0), (-1.75, 0, 3.5)], 4)
+    neck = tube(neck_path, taper(0.58, 0.27, len(neck_path)), hide, 16)
+    head = sphere((0.5, 0.34, 0.32), hide).turned(y=-12).at(-2.0, 0, 3.62)
+    snout = sphere((0.3, 0.27, 0.22), hide).at(-2.32, 0, 3.5)
+    tail_path = spline([(0.7, 0, 1.5), (1.5, 0, 1.05), (2.3, 0, 0.75), (3.0, 0, 1.0)], 4)
+    tail = tube(tail_path, taper(0.6, 0.07, len(tail_path)), hide, 16)
+    legs = [limb([(x, -0.42, 1.2), (x, -0.46, 0.3), (x, -0.46, 0.0)], (0.38, 0.3, 0.34), hide) for x in (-0.6, 0.68)]
+    skin = fused([body, neck, head, snout, tail, *paired("y", *legs)], 0.065, hide, 1800)
+    nails = [sphere((0.13, 0.22, 0.11), CLAW, 8, 6).at(x - 0.26, -0.46, 0.11) for x in (-0.6, 0.68)]
+    ridge = [
+        (-1.32, 3.2, 70),
+        (-1.08, 2.65, 62),
+        (-0.72, 2.3, 35),
+        (-0.2, 2.28, 5),
+        (0.38, 2.2, -14),
+        (0.95, 1.9, -32),
+        (1.5, 1.55, -30),
+    ]
+    plate = lathe([(0, -0.18), (0.24, -0.1), (0.16, 0.22), (0, 0.42)], CLAW, 8).scaled(1, 0.4, 1)
+    plates = [plate.copy().turned(y=-angle).at(x, 0, z) for x, z, angle in ridge]
+    pupils = eye_pair((-2.12, -0.26, 3.74), 0.1, (-0.5, -0.8, 0.1))
+    return turned([skin, *paired("y", *nails), *plates, *pupils], TURN_DEG)
+
+
 RECIPES: dict[str, Callable[[], list[Part]]] = {
     "cat": cat,
+    "dinosaur": dinosaur,
     "dog": dog,
     "elephant": elephant,
     "horse": horse,
     "pig": pig,
+    "rabbit": rabbit,
     "snail": snail,
 }

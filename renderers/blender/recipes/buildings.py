@@ -27,6 +27,7 @@ from renderers.blender.recipes.materials import (
     PALE_WOOD,
     STEEL,
     WHITE,
+    WOOD,
     material,
     paint,
 )
@@ -93,6 +94,47 @@ def tent() -> list[Part]:
     return turned([body, door, *roll.both_sides("x"), *tie.both_sides("x"), *poles, ridge, *ropes, *pegs], 30)
 
 
+def castle() -> list[Part]:
+    stone = paint("#b9a98c", 0.75)
+    wall = block((2.4, 2.0, 1.5), stone).at(0, 0, 0.75)
+    keep = block((1.1, 1.0, 2.6), stone).at(0, 0.3, 1.3)
+    teeth = [block((0.26, 0.22, 0.26), stone).at(x, -0.9, 1.6) for x in (-0.44, 0, 0.44)]
+    top = [block((0.26, 0.26, 0.26), stone).at(x, y, 2.7) for x in (-0.42, 0, 0.42) for y in (-0.07, 0.67)]
+    towers = []
+    for x, y in ((-1.2, -1.0), (1.2, -1.0), (-1.2, 1.0), (1.2, 1.0)):
+        trunk = lathe([(0, 0), (0.5, 0), (0.44, 1.85), (0.56, 2.0), (0.56, 2.25), (0, 2.25)], stone, 18)
+        crown = block((0.24, 0.2, 0.24), stone).at(0.46, 0, 2.34).around(5, 18)
+        towers += [part.at(x, y, 0) for part in (trunk, *crown)]
+    gate = slab(
+        [(-0.34, 0.0), (-0.34, 0.6), *arc(0.34, 180, 0, 9, z=0.62), (0.34, 0.6), (0.34, 0.0)], 0.12, DARK_WOOD
+    ).at(y=-1.0)
+    slits = [
+        block((0.12, 0.1, 0.34), DARK_GLASS).at(x, y, z)
+        for x, y, z in ((-1.2, -1.45, 1.35), (1.2, -1.45, 1.35), (0, -0.2, 2.1))
+    ]
+    pole = cylinder(0.035, 0.9, DARK_WOOD, sides=6).at(0, 0.3, 3.0)
+    flag = slab([(0.03, 3.42), (0.62, 3.25), (0.03, 3.08)], 0.05, WHITE).at(y=0.3)
+    return turned([wall, keep, *teeth, *top, *towers, gate, *slits, pole, flag], 20)
+
+
+def windmill() -> list[Part]:
+    walls = paint("#3f78b8", 0.6)
+    tower = lathe([(0, 0), (1.1, 0), (0.68, 2.3), (0, 2.3)], walls, 8).creased(20)
+    cap = lathe([(0, 2.25), (0.74, 2.25), (0.7, 2.45), (0.4, 2.85), (0, 3.0)], walls, 16)
+    balcony = torus(0.94, 0.07, WOOD, 16, 6).at(z=1.05)
+    door = slab([(-0.22, 0.0), (-0.22, 0.5), *arc(0.22, 180, 0, 7, z=0.5), (0.22, 0.0)], 0.2, DARK_WOOD).at(y=-0.97)
+    pane = block((0.26, 0.14, 0.34), DARK_GLASS).at(0, -0.76, 1.62)
+    frame = block((0.36, 0.12, 0.44), WHITE).at(0, -0.75, 1.62)
+    axle = cylinder(0.13, 0.55, DARK_WOOD, sides=12).turned(x=90).at(0, -0.85, 2.5)
+    sails = []
+    for k in range(4):
+        spar = block((0.1, 0.1, 1.85), DARK_WOOD).at(0, 0, 0.92)
+        cloth = block((0.42, 0.06, 1.32), walls).at(0.26, 0, 1.1)
+        bars = block((0.44, 0.09, 0.05), WHITE).at(0.26, 0, 0.5).repeated(4, z=0.4)
+        sails += [part.turned(y=45 + 90 * k).at(0, -1.08, 2.5) for part in (spar, cloth, *bars)]
+    return turned([tower, cap, balcony, door, frame, pane, axle, *sails], 15)
+
+
 def _window(x: float, z: float) -> list[Part]:
     """A framed window in the front wall, y = -1.25."""
     frame = block((0.5, 0.1, 0.56), WHITE).at(x, -1.25, z)
@@ -108,7 +150,9 @@ def _tower(z: float) -> float:
 
 
 RECIPES: dict[str, Callable[[], list[Part]]] = {
+    "castle": castle,
     "house": house,
     "lighthouse": lighthouse,
     "tent": tent,
+    "windmill": windmill,
 }

@@ -13,6 +13,7 @@ from renderers.blender.recipes.kit import (
     cylinder,
     lathe,
     loft,
+    oval,
     paired,
     slab,
     sphere,
@@ -150,6 +151,32 @@ _HULL = ((1.75, 0.5, 0.1, 0.72), (1.3, 0.62, 0.02, 0.7), (0.4, 0.7, 0.0, 0.68), 
          (-1.2, 0.42, 0.03, 0.78), (-1.7, 0.16, 0.12, 0.88), (-1.9, 0.1, 0.3, 0.93))  # fmt: skip
 
 
+def submarine() -> list[Part]:
+    coat = paint("#e2b52a", 0.35)
+    outline = spline([(0, -2.1), (0.32, -1.95), (0.7, -1.2), (0.82, -0.2), (0.8, 0.9), (0.56, 1.6), (0, 1.9)], 2)
+    hull = _nose_left(lathe(outline, coat, 22)).creased(180).at(z=0.95)
+    tower = loft(
+        [oval(z, rx, ry, 18, x=-0.2) for z, rx, ry in ((1.5, 0.72, 0.42), (2.25, 0.58, 0.36), (2.33, 0.5, 0.3))], coat
+    )
+    scope = tube(spline([(-0.1, 0, 2.2), (-0.1, 0, 2.75), (-0.2, 0, 2.95), (-0.48, 0, 2.97)], 3), 0.09, STEEL, 10)
+    lens = sphere((0.05, 0.08, 0.08), DARK_GLASS, 8, 6).at(-0.5, 0, 2.97)
+    ports = []
+    for x in (-0.95, -0.1, 0.75):
+        ports += [
+            torus(0.22, 0.07, STEEL, 18, 6).turned(x=90).at(x, -0.8, 1.05),
+            sphere((0.2, 0.08, 0.2), DARK_GLASS, 14, 8).at(x, -0.79, 1.05),
+        ]
+    fin = slab([(1.3, 1.2), (1.75, 1.95), (2.1, 1.95), (2.0, 1.0)], 0.13, coat, 0.04)
+    keel = slab([(1.3, 0.7), (1.75, 0.05), (2.1, 0.05), (2.0, 0.9)], 0.13, coat, 0.04)
+    plane = _wing([(1.3, 0.3), (1.75, 1.0), (2.1, 1.0), (2.0, 0.1)], 0.12, coat).at(z=0.95)
+    screw = [
+        block((0.1, 0.22, 0.5), STEEL, 0.03).turned(z=25).at(0, 0, 0.28).turned(x=120 * k).at(2.3, 0, 0.95)
+        for k in range(3)
+    ]
+    shaft = _nose_left(cylinder(0.09, 0.5, STEEL, sides=10)).at(2.2, 0, 0.95)
+    return turned([hull, tower, scope, lens, *paired("y", *ports, plane), fin, keel, *screw, shaft], TURN_DEG)
+
+
 def _hull_section(x: float, half_width: float, low: float, high: float) -> list[Vec3]:
     """A U across the boat at `x`, flat on top."""
     height = high - low
@@ -197,5 +224,6 @@ RECIPES: dict[str, Callable[[], list[Part]]] = {
     "helicopter": helicopter,
     "rocket": rocket,
     "sailboat": sailboat,
+    "submarine": submarine,
     "train": train,
 }

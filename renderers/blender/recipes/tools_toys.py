@@ -252,11 +252,32 @@ def crown() -> list[Part]:
     return [body, *hoops, *tips, *gems]
 
 
+def anchor() -> list[Part]:
+    iron = paint("#3d4a5c", 0.4)
+    ring = torus(0.36, 0.11, iron, 22, 8).turned(x=90).at(0, 0, 3.55)
+    shank = tube([(0, 0, 0.3), (0, 0, 3.2)], (0.26, 0.18), iron, 14)
+    stock = tube([(-0.95, 0, 2.75), (0, 0, 2.75), (0.95, 0, 2.75)], 0.15, iron, 12)
+    knob = sphere(0.22, iron, 14, 8).at(-0.98, 0, 2.75)
+    bend = upright(arc(1.35, 200, 340, 17, z=1.6))
+    arms = tube(bend, [0.13 + 0.14 * math.sin(math.pi * i / 16) for i in range(17)], iron, 12)
+    fluke = slab([(-1.62, 1.0), (-1.36, 1.85), (-0.82, 1.12)], 0.34, iron, 0.07)
+    return turned([ring, shank, stock, arms, *paired("x", knob, fluke)], 12)
+
+
+def magnet() -> list[Part]:
+    coat = paint("#d23a30", 0.35)
+    outer, inner = arc(1.2, 180, 360, 19, z=1.2), arc(0.52, 360, 180, 15, z=1.2)
+    body = extrude([(-1.2, 2.0), *outer, (1.2, 2.0), (0.52, 2.0), *inner, (-0.52, 2.0)], 0.72, coat, 0.09)
+    pole = box((0.7, 0.74, 0.62), STEEL, 0.08).at(-0.86, 0, 2.26)
+    return turned([body, *paired("x", pole)], 18)
+
+
 def _ball(skin: Material) -> Part:
     return sphere(1.4, skin, 30, 18)
 
 
 RECIPES: dict[str, Callable[[], list[Part]]] = {
+    "anchor": anchor,
     "beach ball": beach_ball,
     "bell": bell,
     "crown": crown,
@@ -264,6 +285,7 @@ RECIPES: dict[str, Callable[[], list[Part]]] = {
     "guitar": guitar,
     "hammer": hammer,
     "key": key,
+    "magnet": magnet,
     "padlock": padlock,
     "robot": robot,
     "teddy bear": teddy_bear,

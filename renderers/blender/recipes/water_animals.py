@@ -9,6 +9,7 @@ from renderers.blender.recipes.anatomy import eye_pair, limb, taper
 from renderers.blender.recipes.kit import (
     Part,
     Vec3,
+    cylinder,
     fused,
     lathe,
     paired,
@@ -21,6 +22,7 @@ from renderers.blender.recipes.kit import (
 )
 from renderers.blender.recipes.materials import (
     BLACK,
+    GREY,
     WHITE,
     material,
     paint,
@@ -119,9 +121,77 @@ def turtle() -> list[Part]:
     return turned([dome, brim, ring, *lines, neck, head, *paired("y", fore, hind, *feet), tail, *eyes], TURN_DEG)
 
 
+def whale() -> list[Part]:
+    hide = paint("#3f7fb5", 0.4)
+    # (x, z, radius) of the body from the brow to the tail.
+    rings = [(-1.55, 0.95, 0.45), (-1.35, 0.95, 0.72), (-0.9, 0.97, 0.93), (-0.2, 0.95, 0.95), (0.5, 0.85, 0.76)]
+    rings = spline([*rings, (1.1, 0.82, 0.46), (1.6, 1.1, 0.26), (1.85, 1.55, 0.18)], 3)
+    body = tube([(x, 0, z) for x, z, _ in rings], [radius for _, _, radius in rings], hide, 36)
+    skin = fused([body, sphere((0.55, 0.85, 0.8), hide, 36, 24).at(-1.2, 0, 0.95)], 0.05, hide, 1500)
+    belly = sphere((1.25, 0.78, 0.62), WHITE, 20, 10).at(-0.72, 0, 0.62)
+    grooves = [
+        tube([(-1.86 + 0.07 * abs(y), y, 0.5), (-1.2, 1.4 * y, 0.12)], 0.03, GREY, 5)
+        for y in (-0.45, -0.22, 0, 0.22, 0.45)
+    ]
+    fluke = sphere((0.34, 0.62, 0.1), hide, 14, 8).bent(lambda p: (p[0] + 0.5 * p[1] ** 2, p[1], p[2]))
+    fluke = fluke.turned(y=-35, z=14).at(1.98, -0.5, 1.72)
+    fin = sphere((0.3, 0.62, 0.09), hide, 14, 8).turned(x=22, z=26).at(-0.55, -1.15, 0.42)
+    pupils = eye_pair((-1.2, -0.8, 1.12), 0.13, (-0.3, -0.95, 0.1))
+    return turned([skin, belly, *grooves, *paired("y", fluke, fin), *pupils], TURN_DEG)
+
+
+def crab() -> list[Part]:
+    shell = paint("#d0452f", 0.45)
+    body = sphere((1.05, 0.72, 0.5), shell, 20, 10).at(0, 0, 0.78)
+    rim = torus(0.98, 0.14, shell, 22, 6).scaled(1.02, 0.72, 1).at(0, 0, 0.72)
+    arm_path = [(-0.8, -0.25, 0.75), (-1.4, -0.45, 0.85), (-1.55, -0.6, 1.25)]
+    arm = tube(spline(arm_path, 3), 0.17, shell, 10)
+    palm = sphere((0.44, 0.26, 0.5), shell, 16, 10).turned(y=12).at(-1.52, -0.66, 1.6)
+    outer = tube(
+        spline([(-1.8, -0.68, 1.75), (-1.95, -0.7, 2.15), (-1.62, -0.7, 2.5)], 3), taper(0.2, 0.05, 7), shell, 10
+    )
+    inner = tube(
+        spline([(-1.3, -0.68, 1.8), (-1.22, -0.7, 2.1), (-1.42, -0.7, 2.4)], 3), taper(0.17, 0.05, 7), shell, 10
+    )
+    legs = [
+        tube(
+            spline([(-0.7, y, 0.7), (-1.25 - 0.1 * k, y * 1.5, 0.85), (-1.6 - 0.06 * k, y * 1.9, 0.05)], 3),
+            taper(0.15, 0.05, 7),
+            shell,
+            8,
+        )
+        for k, y in enumerate((-0.1, 0.2, 0.48))
+    ]
+    stalk = cylinder(0.07, 0.4, shell, sides=10).at(-0.3, -0.42, 1.3)
+    white = sphere(0.2, WHITE, 14, 8).at(-0.3, -0.44, 1.56)
+    pupil = sphere(0.12, BLACK, 12, 8).at(-0.29, -0.56, 1.58)
+    smile = tube(spline([(-0.28, -0.69, 0.78), (0, -0.74, 0.68), (0.28, -0.69, 0.78)], 4), 0.035, BLACK, 6)
+    return [body, rim, smile, *paired("x", arm, palm, outer, inner, *legs, stalk, white, pupil)]
+
+
+def octopus() -> list[Part]:
+    skin = paint("#8a4fa3", 0.45)
+    head = sphere((0.85, 0.8, 0.95), skin).at(0, 0.05, 1.75)
+    neck = tube([(0, 0, 1.2), (0, 0, 0.55)], (0.62, 0.8), skin, 20)
+    arms = []
+    for k in range(8):
+        curl = spline(
+            [(0.4, 0, 0.62), (0.95, 0, 0.32), (1.35, 0, 0.2), (1.72, 0, 0.28), (1.85, 0, 0.62), (1.62, 0, 0.78)], 3
+        )
+        arms.append(tube(curl, taper(0.36, 0.1, len(curl)), skin, 12).turned(z=22.5 + 45 * k))
+    body = fused([head, neck, *arms], 0.06, skin, 2400).bent(lambda p: (p[0], p[1], max(p[2], 0.0)))
+    white = sphere((0.25, 0.16, 0.29), WHITE, 14, 10).at(-0.3, -0.67, 1.72)
+    pupil = sphere((0.13, 0.09, 0.16), BLACK, 12, 8).at(-0.28, -0.79, 1.7)
+    smile = tube(spline([(-0.22, -0.72, 1.28), (0, -0.78, 1.18), (0.22, -0.72, 1.28)], 4), 0.04, BLACK, 6)
+    return [body, smile, *paired("x", white, pupil)]
+
+
 RECIPES: dict[str, Callable[[], list[Part]]] = {
+    "crab": crab,
     "duck": duck,
     "fish": fish,
+    "octopus": octopus,
     "penguin": penguin,
     "turtle": turtle,
+    "whale": whale,
 }
