@@ -5,19 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from renderers.blender.recipes.kit import (
-    Part,
-    Vec3,
-    lathe,
-    paired,
-    sphere,
-    tube,
-)
+from renderers.blender.recipes.kit import Part, lathe, paired, sphere, tube
 from renderers.blender.recipes.materials import (
     BLACK,
     WHITE,
     Material,
 )
+from renderers.blender.recipes.paths import Vec3
 
 
 def limb(joints: Sequence[Vec3], radii: Sequence[float], coat: Material) -> Part:

@@ -6,20 +6,7 @@ import math
 from collections.abc import Callable
 
 from renderers.blender.recipes.anatomy import eye_pair, limb, pointed_ear, taper
-from renderers.blender.recipes.kit import (
-    Part,
-    block,
-    cylinder,
-    fused,
-    lathe,
-    paired,
-    slab,
-    sphere,
-    spline,
-    torus,
-    tube,
-    turned,
-)
+from renderers.blender.recipes.kit import Part, block, cylinder, fused, lathe, paired, slab, sphere, torus, tube, turned
 from renderers.blender.recipes.materials import (
     BLACK,
     PINK,
@@ -28,6 +15,7 @@ from renderers.blender.recipes.materials import (
     material,
     paint,
 )
+from renderers.blender.recipes.paths import spline
 
 BEAK = material("beak", "#e8932f", 0.45)
 CLAW = material("claw", "#e6dcc0", 0.5)

@@ -5,20 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from renderers.blender.recipes.kit import (
-    Part,
-    arc,
-    block,
-    cylinder,
-    extrude,
-    lathe,
-    slab,
-    sphere,
-    spline,
-    torus,
-    tube,
-    turned,
-)
+from renderers.blender.recipes.kit import Part, block, cylinder, extrude, lathe, slab, sphere, torus, tube, turned
 from renderers.blender.recipes.materials import (
     BLACK,
     DARK_GLASS,
@@ -31,6 +18,7 @@ from renderers.blender.recipes.materials import (
     material,
     paint,
 )
+from renderers.blender.recipes.paths import arc, spline
 
 ROOF = material("roof", "#4a4443", 0.7)
 

@@ -4,24 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from renderers.blender.recipes.kit import (
-    Part,
-    Vec2,
-    Vec3,
-    arc,
-    block,
-    cylinder,
-    lathe,
-    loft,
-    oval,
-    paired,
-    slab,
-    sphere,
-    spline,
-    torus,
-    tube,
-    turned,
-)
+from renderers.blender.recipes.kit import Part, block, cylinder, lathe, loft, paired, slab, sphere, torus, tube, turned
 from renderers.blender.recipes.materials import (
     BLACK,
     DARK_GLASS,
@@ -36,6 +19,7 @@ from renderers.blender.recipes.materials import (
     Material,
     paint,
 )
+from renderers.blender.recipes.paths import Vec2, Vec3, arc, oval, spline
 
 # How far the noses are turned towards the camera.
 TURN_DEG = 28.0

@@ -5,19 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from renderers.blender.recipes.kit import (
-    Part,
-    Vec3,
-    cylinder,
-    extrude,
-    lathe,
-    loft,
-    sphere,
-    spline,
-    torus,
-    tube,
-)
+from renderers.blender.recipes.kit import Part, cylinder, extrude, lathe, loft, sphere, torus, tube
 from renderers.blender.recipes.materials import LEAF, STEM, WHITE, Material, material, paint
+from renderers.blender.recipes.paths import Vec3, spline
 
 CRUST = material("crust", "#c98f4e", 0.75)
 WAFFLE = material("waffle", "#d39a55", 0.75)

@@ -4,20 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from renderers.blender.recipes.kit import (
-    Part,
-    Vec3,
-    box,
-    cylinder,
-    extrude,
-    lathe,
-    loft,
-    oval,
-    sphere,
-    spline,
-    torus,
-    tube,
-)
+from renderers.blender.recipes.kit import Part, box, cylinder, extrude, lathe, loft, sphere, torus, tube
 from renderers.blender.recipes.materials import (
     BLACK,
     BRASS,
@@ -29,6 +16,7 @@ from renderers.blender.recipes.materials import (
     material,
     paint,
 )
+from renderers.blender.recipes.paths import Vec3, oval, spline
 
 
 def _legs(x: float, y: float, height: float, width: float, finish: Material) -> list[Part]:

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from renderers.blender.recipes.kit import (
-    Part,
-    box,
-    cylinder,
-    extrude,
-    lathe,
-    loft,
-    oval,
-    sphere,
-    spline,
-    torus,
-    tube,
-)
+from renderers.blender.recipes.kit import Part, box, cylinder, extrude, lathe, loft, sphere, torus, tube
 from renderers.blender.recipes.materials import (
     BLACK,
     BRASS,
@@ -30,6 +18,7 @@ from renderers.blender.recipes.materials import (
     material,
     paint,
 )
+from renderers.blender.recipes.paths import oval, spline
 
 FLAME = material("flame", "#f5a623", 0.4)
 PAPER = material("paper", "#f3ecd9", 0.8)

@@ -21,7 +21,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import bpy  # before bmesh and mathutils, which exist only once it has been imported
 
@@ -30,9 +30,7 @@ import bmesh
 from mathutils import Matrix, Vector
 
 from renderers.blender.recipes.materials import Material
-
-Vec2: TypeAlias = tuple[float, float]
-Vec3: TypeAlias = tuple[float, float, float]
+from renderers.blender.recipes.paths import Vec2, Vec3, circle
 
 # Edges of a sharper angle than this are shaded as creases.
 CREASE_DEG = 40.0
@@ -82,10 +80,6 @@ class Part:
         )  # fmt: skip
         self.bm = _in_fixed_order(self.bm)
         return self
-
-    def subdivided(self, levels: int = 1) -> Self:
-        """Catmull-Clark: turns a coarse cage into a rounded shape (faces times 4 each level)."""
-        return self._modified("SUBSURF", levels=levels, render_levels=levels)
 
     def minus(self, *tools: Part) -> Self:
         """Cut the closed `tools` out of this closed part; the cut shows this part's material."""
@@ -274,6 +268,16 @@ def extrude(outline: Sequence[Vec2], depth: float, material: Material, bevel: fl
     return part.bevelled(bevel, segments, above_deg=50.0) if bevel else part
 
 
+def block(size: Vec3, material: Material, chamfer: float = 0.0) -> Part:
+    """A box with one chamfer along each edge, shaded round: under half the triangles of a bevelled `box`."""
+    return box(size, material, chamfer, segments=1).creased(60.0 if chamfer else CREASE_DEG)
+
+
+def slab(outline: Sequence[Vec2], depth: float, material: Material, chamfer: float = 0.0) -> Part:
+    """As `extrude`, with one chamfer shaded round: for the many small plates of a larger model."""
+    return extrude(outline, depth, material, chamfer, segments=1).creased(60.0 if chamfer else CREASE_DEG)
+
+
 def fused(parts: Iterable[Part], voxel: float, material: Material, triangles: int = 1800) -> Part:
     """Melt overlapping closed parts into one skin: bodies of animals, dough, snow.
 
@@ -288,67 +292,24 @@ def fused(parts: Iterable[Part], voxel: float, material: Material, triangles: in
     return part.decimated(triangles / count) if count > triangles else part
 
 
-# ------------------------------------------------------------------------------------------ points and paths
+# ------------------------------------------------------------------------------------ several parts at once
 
 
-def circle(radius: float, count: int, z: float = 0.0) -> list[Vec3]:
-    """`count` points on a flat circle about Z, counter-clockwise from +X."""
-    return oval(z, radius, radius, count)
+def turned(parts: Sequence[Part], z_deg: float) -> list[Part]:
+    """All of `parts` turned about Z: a nose at -X comes towards the camera by that many degrees."""
+    return [part.turned(z=z_deg) for part in parts]
 
 
-def oval(
-    z: float, rx: float, ry: float, count: int = 24, power: float = 2.0, x: float = 0.0, y: float = 0.0
-) -> list[Vec3]:
-    """A flat closed outline about (x, y, z): an ellipse at `power` 2, a rounded rectangle at 4 and more."""
-    points: list[Vec3] = []
-    for k in range(count):
-        c, s = math.cos(2 * math.pi * k / count), math.sin(2 * math.pi * k / count)
-        shrink = (abs(c) ** power + abs(s) ** power) ** (-1 / power)
-        points.append((x + rx * c * shrink, y + ry * s * shrink, z))
-    return points
+def paired(axis: str, *parts: Part) -> list[Part]:
+    """Every part and its mirror image along `axis`: the legs, eyes and wheels of both sides."""
+    return [twin for part in parts for twin in part.both_sides(axis)]
 
 
-def arc(radius: float, start_deg: float, end_deg: float, count: int, x: float = 0.0, z: float = 0.0) -> list[Vec2]:
-    """`count` points on an arc about (x, z), 0 degrees towards +X, counter-clockwise seen from the front."""
-    angles = [math.radians(start_deg + (end_deg - start_deg) * i / (count - 1)) for i in range(count)]
-    return [(x + radius * math.cos(a), z + radius * math.sin(a)) for a in angles]
-
-
-def upright(points: Iterable[Vec2], y: float = 0.0) -> list[Vec3]:
-    """(x, z) points as 3D points in the plane that faces the camera."""
-    return [(x, y, z) for x, z in points]
-
-
-def spline(points: Sequence[Any], steps: int = 4, closed: bool = False) -> list[Any]:
-    """A smooth (Catmull-Rom) curve through 2D or 3D points, with `steps` pieces between two of them."""
-    count = len(points)
-    if closed:
-        padded = [points[-1], *points, points[0], points[1]]
-    else:
-        first = tuple(2 * a - b for a, b in zip(points[0], points[1], strict=True))
-        last = tuple(2 * a - b for a, b in zip(points[-1], points[-2], strict=True))
-        padded = [first, *points, last]
-    curve = []
-    for i in range(count if closed else count - 1):
-        p0, p1, p2, p3 = padded[i : i + 4]
-        for k in range(steps):
-            t = k / steps
-            curve.append(
-                tuple(
-                    0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2 + (3 * b - a - 3 * c + d) * t**3)
-                    for a, b, c, d in zip(p0, p1, p2, p3, strict=True)
-                )
-            )
-    return curve if closed else [*curve, tuple(points[-1])]
-
-
-def star(outer: float, inner: float, points: int) -> list[Vec2]:
-    """The (x, z) outline of a star with one point upwards."""
-    outline = []
-    for k in range(2 * points):
-        angle, radius = math.pi / 2 + math.pi * k / points, inner if k % 2 else outer
-        outline.append((radius * math.cos(angle), radius * math.sin(angle)))
-    return outline
+def faces_where(part: Part, test: Callable[[Vec3], bool]) -> Part:
+    """Only the faces of `part` whose centre passes `test`: the panels of a ball, the top of a dome."""
+    rest = [face for face in part.bm.faces if not test(tuple(face.calc_center_median()))]
+    bmesh.ops.delete(part.bm, geom=rest, context="FACES")
+    return part
 
 
 def _mesh(bm: Any, name: str) -> Any:
@@ -435,30 +396,3 @@ def _frames(path: Sequence[Vec3], closed: bool, up: Vec3) -> list[tuple[Any, Any
         along = (along - along.dot(tangent) * tangent).normalized()
         frames.append((along.cross(tangent), along.copy()))
     return frames
-
-
-def turned(parts: Sequence[Part], z_deg: float) -> list[Part]:
-    """All of `parts` turned about Z: a nose at -X comes towards the camera by that many degrees."""
-    return [part.turned(z=z_deg) for part in parts]
-
-
-def block(size: Vec3, material: Material, chamfer: float = 0.0) -> Part:
-    """A box with one chamfer along each edge, shaded round: under half the triangles of a bevelled `box`."""
-    return box(size, material, chamfer, segments=1).creased(60.0 if chamfer else CREASE_DEG)
-
-
-def slab(outline: Sequence[Vec2], depth: float, material: Material, chamfer: float = 0.0) -> Part:
-    """As `extrude`, with one chamfer shaded round: for the many small plates of a larger model."""
-    return extrude(outline, depth, material, chamfer, segments=1).creased(60.0 if chamfer else CREASE_DEG)
-
-
-def faces_where(part: Part, test: Callable[[Vec3], bool]) -> Part:
-    """Only the faces of `part` whose centre passes `test`: the panels of a ball, the top of a dome."""
-    rest = [face for face in part.bm.faces if not test(tuple(face.calc_center_median()))]
-    bmesh.ops.delete(part.bm, geom=rest, context="FACES")
-    return part
-
-
-def paired(axis: str, *parts: Part) -> list[Part]:
-    """Every part and its mirror image along `axis`: the legs, eyes and wheels of both sides."""
-    return [twin for part in parts for twin in part.both_sides(axis)]

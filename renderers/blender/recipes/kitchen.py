@@ -4,19 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from renderers.blender.recipes.kit import (
-    Part,
-    box,
-    capsule,
-    cylinder,
-    extrude,
-    lathe,
-    sphere,
-    spline,
-    torus,
-    tube,
-)
+from renderers.blender.recipes.kit import Part, box, capsule, cylinder, extrude, lathe, sphere, torus, tube
 from renderers.blender.recipes.materials import BLACK, DARK_STEEL, STEEL, WHITE, material, paint
+from renderers.blender.recipes.paths import spline
 
 
 def mug() -> list[Part]:

@@ -7,18 +7,14 @@ from collections.abc import Callable
 
 from renderers.blender.recipes.kit import (
     Part,
-    Vec3,
-    arc,
     block,
     cylinder,
     extrude,
     fused,
     lathe,
     loft,
-    oval,
     paired,
     sphere,
-    spline,
     torus,
     tube,
     turned,
@@ -35,6 +31,7 @@ from renderers.blender.recipes.materials import (
     material,
     paint,
 )
+from renderers.blender.recipes.paths import Vec3, arc, oval, spline
 
 CLAY = material("clay", "#a9613f", 0.7)
 SOIL = material("soil", "#3b2a20", 0.9)

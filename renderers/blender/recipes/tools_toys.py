@@ -7,8 +7,6 @@ from collections.abc import Callable
 
 from renderers.blender.recipes.kit import (
     Part,
-    Vec3,
-    arc,
     block,
     box,
     cylinder,
@@ -20,11 +18,9 @@ from renderers.blender.recipes.kit import (
     paired,
     slab,
     sphere,
-    spline,
     torus,
     tube,
     turned,
-    upright,
 )
 from renderers.blender.recipes.materials import (
     BLACK,
@@ -37,6 +33,7 @@ from renderers.blender.recipes.materials import (
     material,
     paint,
 )
+from renderers.blender.recipes.paths import Vec3, arc, spline, upright
 
 CREAM = material("cream", "#ecdcb9", 0.65)
 LIGHT = material("light", "#fff4cf", 0.3)

@@ -6,20 +6,7 @@ import math
 from collections.abc import Callable
 
 from renderers.blender.recipes.anatomy import eye_pair, limb, taper
-from renderers.blender.recipes.kit import (
-    Part,
-    Vec3,
-    cylinder,
-    fused,
-    lathe,
-    paired,
-    slab,
-    sphere,
-    spline,
-    torus,
-    tube,
-    turned,
-)
+from renderers.blender.recipes.kit import Part, cylinder, fused, lathe, paired, slab, sphere, torus, tube, turned
 from renderers.blender.recipes.materials import (
     BLACK,
     GREY,
@@ -27,6 +14,7 @@ from renderers.blender.recipes.materials import (
     material,
     paint,
 )
+from renderers.blender.recipes.paths import Vec3, spline
 
 BEAK = material("beak", "#e8932f", 0.45)
 DARK_FUR = material("dark_fur", "#3a2a20", 0.7)

@@ -5,21 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from renderers.blender.recipes.kit import (
-    Part,
-    Vec3,
-    box,
-    capsule,
-    cylinder,
-    extrude,
-    lathe,
-    loft,
-    oval,
-    sphere,
-    spline,
-    torus,
-    tube,
-)
+from renderers.blender.recipes.kit import Part, box, capsule, cylinder, extrude, lathe, loft, sphere, torus, tube
 from renderers.blender.recipes.materials import (
     BLACK,
     BRASS,
@@ -32,6 +18,7 @@ from renderers.blender.recipes.materials import (
     material,
     paint,
 )
+from renderers.blender.recipes.paths import Vec3, oval, spline
 
 
 def umbrella() -> list[Part]:

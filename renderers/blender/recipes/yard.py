@@ -5,22 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from renderers.blender.recipes.kit import (
-    Part,
-    Vec3,
-    capsule,
-    cylinder,
-    lathe,
-    spline,
-    torus,
-    tube,
-)
+from renderers.blender.recipes.kit import Part, capsule, cylinder, lathe, torus, tube
 from renderers.blender.recipes.materials import (
     DARK_STEEL,
     STEEL,
     WOOD,
     paint,
 )
+from renderers.blender.recipes.paths import Vec3, spline
 
 
 def trash_can() -> list[Part]:
