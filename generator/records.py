@@ -129,7 +129,7 @@ def parse(data: bytes, where: str) -> PairRecord:
 def read_shard(path: Path) -> Iterator[Sample]:
     """The pairs of one tar in file order. Raises DataError on a truncated tar or a foreign member."""
     try:
-        with tarfile.open(path) as tar:
+        with tarfile.open(path, "r:") as tar:
             key, files = "", dict[str, bytes]()
             for member in tar:
                 name, _, suffix = member.name.partition(".")
@@ -141,6 +141,12 @@ def read_shard(path: Path) -> Iterator[Sample]:
                 if stream is None:
                     raise DataError(f"{path}: member {member.name} is not a regular file")
                 files[suffix] = stream.read()
+            # tarfile takes a cut between two members, or a damaged header, for the end of the archive.
+            with path.open("rb") as rest:
+                rest.seek(tar.offset)
+                end = rest.read()
+            if len(end) < 2 * tarfile.BLOCKSIZE or any(end):
+                raise DataError(f"{path}: damaged or cut short after {key or 'its start'}")
             if files:
                 yield _sample(key, files, path)
     except (tarfile.TarError, OSError, EOFError) as error:
@@ -169,7 +175,11 @@ def _sample(key: str, files: dict[str, bytes], path: Path) -> Sample:
     record = parse(files.pop("json"), f"{path}: {key}.json")
     if record.key != key:
         raise DataError(f"{path}: {key}.json says that its key is {record.key!r}")
-    return Sample(record, files)
+    sample = Sample(record, files)
+    for side in range(1 + record.has_image_1):
+        if sample.image(side) is None:
+            raise DataError(f"{path}: {key} has no image_{side}")
+    return sample
 
 
 def build(kind: Any, raw: Any, where: str) -> Any:

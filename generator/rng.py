@@ -21,6 +21,8 @@ def digest(seed: int, *path: Part) -> bytes:
     """
     state = hashlib.sha256()
     for part in (seed, *path):
+        # A numpy integer would be hashed as text, and be another path than the same int.
+        assert isinstance(part, str | int), f"{part!r} is a {type(part).__name__}"
         text = str(part).encode()
         state.update(f"{'i' if isinstance(part, int) else 's'}{len(text)}:".encode() + text)
     return state.digest()
