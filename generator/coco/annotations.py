@@ -112,19 +112,31 @@ def mask_of(instance: Instance, photo: Photo) -> NDArray[np.bool_] | None:
     segmentation = instance.segmentation
     if not segmentation:
         return None
-    try:
-        if isinstance(segmentation, list):
-            runs = coco_mask.merge(coco_mask.frPyObjects(segmentation, photo.height, photo.width))
-        elif isinstance(segmentation["counts"], list):
+    # The C code behind pycocotools trusts its input, so its shape is checked here.
+    if isinstance(segmentation, list) and all(_is_polygon(part) for part in segmentation):
+        runs = coco_mask.merge(coco_mask.frPyObjects(segmentation, photo.height, photo.width))
+    elif _is_run_lengths(segmentation, photo):
+        runs = segmentation
+        if isinstance(segmentation["counts"], list):
             runs = coco_mask.frPyObjects(segmentation, photo.height, photo.width)
-        else:
-            runs = segmentation
-        mask: NDArray[np.bool_] = coco_mask.decode(runs).astype(bool)
-    except (TypeError, ValueError, KeyError, IndexError) as error:
-        raise DataError(f"annotation {instance.id}: segmentation cannot be decoded ({error})") from error
-    if mask.shape != (photo.height, photo.width):
-        raise DataError(f"annotation {instance.id}: segmentation of {mask.shape}, photo {photo.height, photo.width}")
+    else:
+        raise DataError(f"annotation {instance.id}: segmentation is neither polygons nor run lengths of its photo")
+    mask: NDArray[np.bool_] = coco_mask.decode(runs).astype(bool)
     return mask
+
+
+def _is_polygon(part: Any) -> bool:
+    numbers = isinstance(part, list) and all(isinstance(value, int | float) for value in part)
+    return numbers and len(part) >= 6 and len(part) % 2 == 0
+
+
+def _is_run_lengths(segmentation: Any, photo: Photo) -> bool:
+    if not isinstance(segmentation, dict) or segmentation.get("size") != [photo.height, photo.width]:
+        return False
+    counts = segmentation.get("counts")
+    if isinstance(counts, list):
+        return all(isinstance(run, int) and run >= 0 for run in counts) and sum(counts) == photo.height * photo.width
+    return isinstance(counts, str)
 
 
 def _read_file(path: Path, key: str) -> dict[str, Any]:

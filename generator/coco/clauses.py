@@ -76,7 +76,7 @@ def swaps() -> Swaps:
 
 
 def read_clauses(doc: "Doc") -> list[Clause]:
-    """All clauses of the caption, in reading order. With a pronoun there are none: it would stand for the other noun."""
+    """All clauses of the caption, in reading order; none where a pronoun would come to stand for the other noun."""
     if any(token.tag_ in ("PRP", "PRP$", "WP", "WP$", "POS") for token in doc) or doc.text.isupper():
         return []
     found = []

@@ -10,9 +10,9 @@ from generator.coco.annotations import Photo
 
 ANNOTATIONS = "COCO 2017 annotations and captions, (c) COCO Consortium, CC BY 4.0 (https://cocodataset.org/#termsofuse)"
 ALTERED = (
-    "The photographs were taken by members of Flickr and keep their own licences (photo_credits.csv: one line per photo, "
-    "with its address); COCO does not own them. Images were re-encoded, and in spatial pairs image_1 was changed: the contents "
-    "of two boxes were exchanged."
+    "The photographs were taken by members of Flickr and keep their own licences (photo_credits.csv: a line per photo, "
+    "with its address); COCO does not own them. Images were re-encoded, and in spatial pairs image_1 was changed: the "
+    "contents of two boxes were exchanged."
 )
 
 
@@ -46,7 +46,7 @@ def as_csv(rows: Iterable[Credit]) -> str:
 
 
 def as_markdown(rows: Iterable[Credit]) -> str:
-    """The card's section on licences: the source, how many photos under each licence, and a warning where one forbids use."""
+    """The card's section on licences: the source, the photos under each licence, and a warning where one forbids use."""
     counts = Counter((row.license, row.license_url) for row in rows)
     lines = [ANNOTATIONS, "", ALTERED, "", "| licence of the photo | photos |", "|---|---|"]
     lines += [
@@ -55,8 +55,5 @@ def as_markdown(rows: Iterable[Credit]) -> str:
     ]
     restricted = [name for name, _ in counts if "NonCommercial" in name or "NoDerivs" in name]
     if restricted:
-        lines += [
-            "",
-            "Some of these licences forbid commercial use or changed copies: mind them before sharing the data.",
-        ]
+        lines += ["", "Some of these licences forbid commercial use or changed copies: mind them before sharing."]
     return "\n".join(lines) + "\n"

@@ -104,7 +104,9 @@ class _Reader:
             return False
         if token.tag_ not in NOUN_TAGS:
             return True
-        return token.dep_ in MODIFIERS or self._first_noun(self._end_of_list(token, kind)) is not None
+        if token.dep_ in MODIFIERS or self._painted(token) is not None:
+            return True
+        return self._first_noun(self._end_of_list(token, kind)) is not None
 
     def _target(self, token: "Token", kind: Kind, depth: int) -> "Token | None":
         """The noun that the word is about, None where there is none."""
@@ -113,6 +115,8 @@ class _Reader:
         last = self._end_of_list(token, kind)
         if (noun := self._first_noun(last)) is not None:
             return self._object(noun)
+        if (painted := self._painted(token)) is not None:
+            return self._object(painted)
         head = token.head
         if token.dep_ in MODIFIERS or (token.dep_ == "conj" and head.lower_ in self._attributes.kind_of):
             if head.lower_ in self._attributes.kind_of:
@@ -163,7 +167,21 @@ class _Reader:
         return None
 
     def _is_noun(self, token: "Token") -> bool:
-        return token.tag_ in NOUN_TAGS or (token.tag_ == "VBG" and token.lower_ in self._nouns.gerunds)
+        """By its tag, but words in -ing by the list: the tagger takes "a girl in white playing" for a white playing."""
+        if token.lower_.endswith("ing") and token.tag_ in ("NN", "VBG"):
+            return token.lower_ in self._nouns.gerunds or self._is_premodifier(token)
+        return token.tag_ in NOUN_TAGS
+
+    def _is_premodifier(self, token: "Token") -> bool:
+        """Does the noun in -ing only stand before its own noun ("train station seating", "flying disc")?"""
+        return token.dep_ in MODIFIERS and token.tag_ == "NN" and token.head.i > token.i
+
+    def _painted(self, token: "Token") -> "Token | None":
+        """The noun in "a wall painted blue", by the order of the words: the parse of these is anyone's guess."""
+        if token.i < 2 or token.nbor(-1).lower_ not in self._attributes.carriers:
+            return None
+        noun = token.nbor(-2)
+        return noun if noun.tag_ in NOUN_TAGS and noun.lower_ not in self._attributes.kind_of else None
 
     def _carried(self, carrier: "Token") -> "Token | None":
         """The noun of "colored" in "a cat colored brown" or of "painted" in "a wall painted blue"."""
@@ -190,7 +208,9 @@ class _Reader:
             of = next((child for child in noun.children if child.lower_ == "of"), None)
             inner = next((child for child in of.children if child.dep_ == "pobj"), None) if of is not None else None
             return self._object_or_none(inner)
-        return None if noun.lower_ in self._nouns.not_objects else noun
+        before = noun.nbor(-1).lower_ if noun.i > 0 else ""
+        named = (before, noun.lower_) in self._nouns.names  # "parking lot" is one, "lot" is none
+        return None if noun.lower_ in self._nouns.not_objects and not named else noun
 
     def _continues(self, noun: "Token", follower: "Token") -> bool:
         """Does `follower` go on with the name that `noun` is part of?"""
@@ -198,8 +218,7 @@ class _Reader:
             return True  # the tagger takes "hydrant" for an adjective and "bears" for a verb
         if not self._is_noun(follower):
             return follower.tag_ == "HYPH" and noun.head.i > follower.i
-        is_verb = follower.lower_.endswith("ing") and follower.lower_ not in self._nouns.gerunds
-        return not is_verb and (noun.tag_ == "HYPH" or (noun.dep_ in MODIFIERS and noun.head.i > noun.i))
+        return noun.tag_ == "HYPH" or (noun.dep_ in MODIFIERS and noun.head.i > noun.i)
 
     def _joins(self, first: "Token", second: "Token", kind: Kind) -> bool:
         """Do two words of one kind make one attribute: "red and white", "black-and-white", "red, white and blue"?"""
@@ -215,7 +234,8 @@ class _Reader:
         start = head.i
         while start > 0:
             token = self._doc[start - 1]
-            named = (token.lower_, self._doc[start].lower_) in self._nouns.names
+            couple = (token.lower_, self._doc[start].lower_)
+            named = couple in self._nouns.names or couple in self._nouns.fixed
             part = token.tag_ in NOUN_TAGS and token.dep_ in MODIFIERS and token.lower_ not in self._attributes.kind_of
             hyphen = token.tag_ == "HYPH" or (self._doc[start].tag_ == "HYPH" and token.tag_ in NOUN_TAGS)
             if not (named or part or hyphen or token.lower_ in self._nouns.kept):

@@ -8,7 +8,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,7 +26,7 @@ from generator.plan import parse_shares
 from generator.progress import Meter, clock
 from generator.records import SCHEMA_VERSION
 from generator.shards import Row, ShardStage, read_json, sha256, write_json
-from generator.vocabulary import load_vocabulary
+from generator.vocabulary import TEMPLATES, load_vocabulary
 
 D = TypeVar("D", bound=Draft)
 
@@ -272,9 +271,7 @@ def _counts(counter: Counter[str]) -> str:
 
 
 def _templates() -> str:
-    folder = resources.files("templates")
-    names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".toml"))
-    return "".join(folder.joinpath(name).read_text(encoding="utf-8") for name in names)
+    return "".join(path.read_text(encoding="utf-8") for path in sorted(TEMPLATES.glob("*.toml")))
 
 
 def _hash(text: str) -> str:

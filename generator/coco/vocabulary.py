@@ -4,10 +4,10 @@ import functools
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
 from generator.errors import VocabularyError
+from generator.vocabulary import TEMPLATES
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Nouns:
 def read_table(name: str) -> dict[str, Any]:
     """templates/{name}.toml as a dict; VocabularyError when it is missing or malformed."""
     try:
-        return tomllib.loads(resources.files("templates").joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+        return tomllib.loads((TEMPLATES / f"{name}.toml").read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise VocabularyError(f"templates/{name}.toml: {error}") from error
 
@@ -117,6 +117,7 @@ def nouns() -> Nouns:
             words |= frozenset(table["people"])
         categories[name] = Category(name, noun, words, frozenset(entry.get("broader", ())), frozenset(like[name]))
     names = {_couple(word) for category in categories.values() for word in category.words if word.count(" ") == 1}
+    names |= {_couple(entry) for entry in table["two_words"]}
     names |= {(first, f"{last}s") for first, last in names}
     return Nouns(
         not_objects=frozenset(table["not_objects"]),
