@@ -9,12 +9,14 @@ Without a manifest, everything under a noun's folder takes part and the credits 
 import csv
 import re
 from pathlib import Path
+from urllib.parse import quote
 
 from generator.assets.sources import Source
 from generator.assets.vet import SUFFIXES
 from generator.errors import AssetError
 
-AUTHOR_IN_LICENCE = re.compile(r"\((?:author )?([^()]+)\)\s*$")
+AUTHOR = re.compile(r"\(author ([^()]+)\)")
+LAST_NOTE = re.compile(r"\(([^();]+)[^()]*\)\s*$")
 
 
 def read_folder(folder: Path, prefix: str) -> list[Source]:
@@ -52,14 +54,20 @@ def _from_manifest(folder: Path, manifest: Path, prefix: str) -> list[Source]:
 
 def _from_row(folder: Path, row: dict[str, str], prefix: str) -> Source:
     relative = Path(row["file"])
-    licence = row.get("licence") or row.get("license") or ""
-    author = row.get("author") or ""
-    credited = AUTHOR_IN_LICENCE.search(licence)
-    if not author and credited:
-        # "CC0-1.0 (author kenney)", "CC0-1.0 (Kenney)"
-        author, licence = credited[1].strip(), licence[: credited.start()].strip()
-    source = row.get("source") or " ".join(filter(None, [row.get("source_repo_or_package"), row.get("source_path")]))
-    return Source(_uid(prefix, relative), _noun(row["noun"]), folder / relative, relative.stem, author, licence, source)
+    stated = row.get("licence") or row.get("license") or ""
+    # "CC0-1.0 (author kenney)", "CC0-1.0 (Kenney)", "CC-BY-4.0 (YCB object & model set; repo MIT)"
+    credited = AUTHOR.search(stated) or LAST_NOTE.search(stated)
+    author = row.get("author") or (credited[1].strip() if credited else "")
+    licence = stated.split("(")[0].strip()
+    url = row.get("source") or _url(row.get("source_repo_or_package") or "", row.get("source_path") or "")
+    return Source(_uid(prefix, relative), _noun(row["noun"]), folder / relative, relative.stem, author, licence, url)
+
+
+def _url(repository: str, path: str) -> str:
+    """Where a file comes from: an address for GitHub, else both parts as they are."""
+    if repository.startswith("github:"):
+        return f"https://github.com/{repository.removeprefix('github:')}/blob/HEAD/{quote(path)}"
+    return " ".join(filter(None, [repository, path]))
 
 
 def _uid(prefix: str, relative: Path) -> str:

@@ -7,7 +7,7 @@ from generator.assets.bundled import read_bundled
 from generator.assets.catalog import Asset, Catalog, Reject
 from generator.assets.folder import read_folder
 from generator.assets.objaverse import Selection, default_root, read_objaverse
-from generator.assets.prepare import Prepared, prepare_all
+from generator.assets.prepare import Limits, Prepared, prepare_all
 from generator.assets.sources import Source
 from generator.errors import AssetError
 
@@ -56,11 +56,18 @@ def load_catalog(
 
 
 def vet_sources(
-    sources: Sequence[Source], name: str, *, cache: Path, workers: int, report: Callable[[int, int], None]
+    sources: Sequence[Source],
+    name: str,
+    *,
+    cache: Path,
+    workers: int,
+    report: Callable[[int, int], None],
+    limits: Limits | None = None,
 ) -> Catalog:
     """Prepare every source; accepted and rejected ones, in the order of their uids."""
     sources = sorted(sources, key=lambda source: source.uid)
-    outcomes = prepare_all([source.path for source in sources], cache=cache, workers=workers, report=report)
+    paths = [source.path for source in sources]
+    outcomes = prepare_all(paths, cache=cache, workers=workers, report=report, limits=limits)
     assets: list[Asset] = []
     rejects: list[Reject] = []
     for source, outcome in zip(sources, outcomes, strict=True):

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from generator.assets.prepare import write_atomically
 from generator.assets.sources import Source
 from generator.errors import AssetError, ConfigError
 from generator.rng import unit
+from generator.vocabulary import TEMPLATES
 
 LVIS, PATHS, CREDITS = "lvis-annotations.json.gz", "object-paths.json.gz", "twinscene-credits.json"
 # Objaverse's short names, and what they stand for (all are version 4.0 of Creative Commons, as on Sketchfab).
@@ -99,7 +99,7 @@ class Credit:
 @cache
 def load_words() -> Words:
     """Read the table of nouns."""
-    table = tomllib.loads((resources.files("templates") / "lvis_nouns.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads((TEMPLATES / "lvis_nouns.toml").read_text(encoding="utf-8"))
     return Words(table["words"], frozenset(table["left_out"]["categories"]), tuple(table["everyday"]["categories"]))
 
 

@@ -61,8 +61,8 @@ class Refused:
 
 
 def default_cache() -> Path:
-    """Where prepared models are kept: TWINSCENE_CACHE, or ~/.cache/twinscene."""
-    return Path(os.environ.get("TWINSCENE_CACHE") or Path.home() / ".cache" / "twinscene")
+    """Where prepared models are kept: "assets" in TWINSCENE_CACHE or in ~/.cache/twinscene."""
+    return Path(os.environ.get("TWINSCENE_CACHE") or Path.home() / ".cache" / "twinscene") / "assets"
 
 
 @cache
@@ -93,7 +93,7 @@ def prepare_all(
     An asset that crashes Blender, hangs it or fills its memory is refused as such, and the next goes on.
     Raises AssetError when the cache cannot be written.
     """
-    store = cache.resolve() / "assets"
+    store = cache.resolve()
     try:
         store.mkdir(parents=True, exist_ok=True)
     except OSError as error:
