@@ -79,7 +79,7 @@ def tent() -> list[Part]:
     ridge = tube([(0, -1.5, 2.02), (0, 1.5, 2.02)], 0.06, canvas, 8)
     ropes = [tube([(0, 1.5 * s, 2.05), (0, 2.3 * s, 0.05)], 0.025, PALE_WOOD, 5) for s in (-1, 1)]
     pegs = [tube([(0, 2.28 * s, 0.2), (0, 2.34 * s, 0.0)], 0.05, DARK_STEEL, 6) for s in (-1, 1)]
-    return turned([body, door, *roll.both_sides("x"), *tie.both_sides("x"), *poles, ridge, *ropes, *pegs], 30)
+    return turned([body, door, *roll.both_sides("x"), *tie.both_sides("x"), *poles, ridge, *ropes, *pegs], 12)
 
 
 def castle() -> list[Part]:
