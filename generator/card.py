@@ -8,7 +8,6 @@ import os
 import shlex
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,14 +51,33 @@ for "does not apply". The parquet files hold a row for every planned pair, with 
 """
 
 
-@dataclass(frozen=True)
 class _Facts:
-    """What the card says, read from the shards: rows of all planned pairs, assets shown with their numbers of pairs."""
+    """What the card says, counted row by row: a run may hold millions of pairs."""
 
-    rows: list[Row]
-    accepted: list[Row]
-    shown: list[tuple[Asset, int]]
-    example: tuple[Path, tuple[str, ...]] | None  # One shard that holds a pair, and the pair's member suffixes.
+    def __init__(self) -> None:
+        self.pairs: Counter[tuple[str, str, str]] = Counter()  # by split, task and status
+        self.reasons: Counter[str] = Counter()
+        self.assets: Counter[str] = Counter()  # pairs that show the uid
+        self.nouns: set[str] = set()
+        self.backgrounds: set[str] = set()
+        self.photographs: set[str] = set()
+        self.first: Row | None = None  # an accepted pair
+        self.shown: list[Asset] = []
+        self.example: tuple[Path, tuple[str, ...]] | None = None  # a shard that holds a pair, and its members' suffixes
+
+    def add(self, row: Row) -> None:
+        self.pairs[row.split, row.task, row.status] += 1
+        if row.status != "accepted":
+            self.reasons[row.reason] += 1
+            return
+        self.first = self.first or row
+        self.assets.update(set(row.uids))
+        self.nouns.update(row.nouns)
+        self.backgrounds.update({row.background} - {""})
+        self.photographs.update(row.image_ids)
+
+    def accepted(self, split: str | None = None) -> int:
+        return sum(n for (of, _, status), n in self.pairs.items() if status == "accepted" and split in (None, of))
 
 
 def write_card(out: Path, run: Mapping[str, Any], catalog: Catalog) -> Path:
@@ -82,25 +100,22 @@ def write_card(out: Path, run: Mapping[str, Any], catalog: Catalog) -> Path:
 
 
 def _read(out: Path, catalog: Catalog) -> _Facts:
-    rows: list[Row] = []
-    example = None
+    facts = _Facts()
     for path in find_shards([out]):
-        shard_rows = read_rows(path.with_suffix(".parquet"))
-        rows += shard_rows
-        if example is None or (path.parent.name == "train" and example[0].parent.name != "train"):
+        for row in read_rows(path.with_suffix(".parquet")):
+            facts.add(row)
+        if facts.example is None or (path.parent.name == "train" and facts.example[0].parent.name != "train"):
             sample = next(read_shard(path), None)
-            example = example if sample is None else (path, (*sorted(sample.files), "json"))
-    accepted = [row for row in rows if row.status == "accepted"]
-    pairs = Counter(uid for row in accepted for uid in set(row.uids))
-    shown = [(asset, pairs[asset.uid]) for asset in catalog.assets if pairs[asset.uid]]
-    return _Facts(rows, accepted, shown, example)
+            facts.example = facts.example if sample is None else (path, tuple(sorted(sample.files)))
+    facts.shown = [asset for asset in catalog.assets if facts.assets[asset.uid]]
+    return facts
 
 
 def _metadata(out: Path, facts: _Facts) -> str:
     """The YAML block that the Hub reads. JSON strings are YAML strings."""
-    ids = sorted({_licence_id(asset.licence) for asset, _ in facts.shown}) or ["other"]
-    splits = [split for split in SPLITS if any(row.split == split for row in facts.accepted)]
-    size = next((name for limit, name in SIZES if len(facts.accepted) < limit), "n>10M")
+    ids = sorted({_licence_id(asset.licence) for asset in facts.shown}) or ["other"]
+    splits = [split for split in SPLITS if facts.accepted(split)]
+    size = next((name for limit, name in SIZES if facts.accepted() < limit), "n>10M")
     lines = [
         "---",
         f"pretty_name: {json.dumps(out.resolve().name)}",
@@ -128,15 +143,15 @@ def _metadata(out: Path, facts: _Facts) -> str:
 
 
 def _introduction(out: Path, run: Mapping[str, Any], facts: _Facts) -> str:
-    tasks = sorted({row.task for row in facts.rows}) or [str(run["config"].get("task", ""))]
+    tasks = sorted({task for _, task, _ in facts.pairs}) or [str(run["config"].get("task", ""))]
     differs = "; ".join(WHAT_DIFFERS.get(task, task) for task in tasks)
     text = f"""# {out.resolve().name}
 
-{len(facts.accepted):,} twin scenes: pairs of images whose captions differ in exactly one fact, here {differs}.
+{facts.accepted():,} twin scenes: pairs of images whose captions differ in exactly one fact, here {differs}.
 The captions of either image are false of the other, which makes the twins hard negatives for CLIP-like models.
 """
-    if facts.accepted:
-        row = facts.accepted[0]
+    if facts.first is not None:
+        row = facts.first
         text += f"""
 |  | true of image 0 only | true of image 1 only |
 | --- | --- | --- |
@@ -147,22 +162,18 @@ The captions of either image are false of the other, which makes the twins hard 
 
 
 def _counts(facts: _Facts) -> str:
-    tasks = sorted({row.task for row in facts.rows})
+    tasks = sorted({task for _, task, _ in facts.pairs})
     table = ["## Counts", "", "| split | task | planned | accepted | rejected |", "| --- | --- | ---: | ---: | ---: |"]
-    counted = Counter((row.split, row.task, row.status) for row in facts.rows)
     for split in SPLITS:
         for task in tasks:
-            yes, no = counted[split, task, "accepted"], counted[split, task, "rejected"]
+            yes, no = facts.pairs[split, task, "accepted"], facts.pairs[split, task, "rejected"]
             if yes + no:
                 table.append(f"| {split} | {task} | {yes + no:,} | {yes:,} | {no:,} |")
-    reasons = Counter(row.reason for row in facts.rows if row.reason)
-    if reasons:
+    if facts.reasons:
         table += ["", "Rejected after all attempts, by reason (rows of the parquet files; they are in no tar):", ""]
         table += ["| reason | pairs |", "| --- | ---: |"]
-        table += [f"| {reason} | {count:,} |" for reason, count in reasons.most_common()]
-    nouns = {noun for row in facts.accepted for noun in row.nouns}
-    places = {row.background for row in facts.accepted if row.background}
-    sizes = ((len(nouns), "nouns"), (len(facts.shown), "assets"), (len(places), "backgrounds"))
+        table += [f"| {reason} | {count:,} |" for reason, count in facts.reasons.most_common()]
+    sizes = ((len(facts.nouns), "nouns"), (len(facts.shown), "assets"), (len(facts.backgrounds), "backgrounds"))
     seen = ", ".join(f"{size:,} {name}" for size, name in sizes if size)
     return "\n".join([*table, *(["", f"Seen in them: {seen}."] if seen else []), ""])
 
@@ -213,7 +224,7 @@ with tarfile.open("{shard}") as tar:
 
 
 def _record(facts: _Facts) -> str:
-    if any(row.image_ids for row in facts.accepted):
+    if facts.photographs:
         return RECORD
     return RECORD + "\nEvery label was checked against the rendered instance masks, not taken from the plan.\n"
 
@@ -246,26 +257,25 @@ def render_command(config: Mapping[str, Any]) -> str:
 
 
 def _credits(run: Mapping[str, Any], facts: _Facts) -> str:
-    licences = Counter(asset.licence or "unknown" for asset, _ in facts.shown)
+    licences = Counter(asset.licence or "unknown" for asset in facts.shown)
     text = "## Licences and credits\n\n"
     if facts.shown:
         names = "; ".join(f"{_cell(name)} ({count})" for name, count in licences.most_common())
         text += f"3D models seen in the images, by licence: {names}. `credits.csv` has them all.\n\n"
         text += "| noun | model | author | licence | pairs |\n| --- | --- | --- | --- | ---: |\n"
-        for asset, pairs in facts.shown[:CREDITS_IN_CARD]:
+        for asset in facts.shown[:CREDITS_IN_CARD]:
             cells = (_cell(asset.noun), _model(asset), _cell(asset.author), _cell(asset.licence or "unknown"))
-            text += f"| {' | '.join(cells)} | {pairs} |\n"
+            text += f"| {' | '.join(cells)} | {facts.assets[asset.uid]} |\n"
         if len(facts.shown) > CREDITS_IN_CARD:
             text += f"\nand {len(facts.shown) - CREDITS_IN_CARD:,} more in `credits.csv`.\n"
-    if any(row.background.startswith("photo_") for row in facts.accepted):
+    if any(name.startswith("photo_") for name in facts.backgrounds):
         text += "\nThe backgrounds are photographs given to the generator, which does not know their licences.\n"
     elif run["config"].get("backgrounds") == "bundled":
         text += "\nThe backgrounds were painted by TwinScene itself; they carry no licence of others.\n"
-    photographs = {name for row in facts.accepted for name in row.image_ids}
-    if photographs:
+    if facts.photographs:
         text += (
-            f"\n{len(photographs):,} photographs (`image_ids` in the records) are part of this data. Each keeps its "
-            "own licence, named by the annotations of its source; COCO's come from Flickr, under its terms of use.\n"
+            f"\n{len(facts.photographs):,} photographs (`image_ids` in the records) are part of this data. Each keeps "
+            "its own licence, named by the annotations of its source; COCO's come from Flickr, under its terms of use.\n"
         )
     return text
 
@@ -273,11 +283,9 @@ def _credits(run: Mapping[str, Any], facts: _Facts) -> str:
 def _credits_csv(facts: _Facts) -> str:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(("uid", "noun", "title", "author", "licence", "url", "sha256", "pairs"))
-    for asset, pairs in facts.shown:
-        writer.writerow(
-            (asset.uid, asset.noun, asset.title, asset.author, asset.licence, asset.url, asset.sha256, pairs)
-        )
+    columns = ("uid", "noun", "title", "author", "licence", "url", "sha256")
+    writer.writerow((*columns, "pairs"))
+    writer.writerows((*(getattr(asset, name) for name in columns), facts.assets[asset.uid]) for asset in facts.shown)
     return buffer.getvalue()
 
 

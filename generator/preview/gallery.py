@@ -6,7 +6,6 @@ Texts of the chosen pairs are one small JSON; their pictures lie in chunks that 
 import base64
 import io
 import json
-from collections import Counter
 from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
@@ -17,6 +16,7 @@ from PIL import Image
 
 from generator.errors import ConfigError, OutputError
 from generator.preview.choice import Run, choose_rejected, choose_samples, read_run
+from generator.preview.counts import named_values
 from generator.preview.wording import Marked, fact_words, mark_captions
 from generator.records import ObjectRecord, PairRecord, Sample
 from generator.shards import Row
@@ -40,7 +40,7 @@ def write_preview(out: Path, limit: int = 240) -> Path:
     pairs = [_sample_entry(sample) for sample in samples] + [_rejected_entry(row) for row in rejected]
     pictures = [_pictures(sample) for sample in samples]
     chunks = [pictures[start : start + CHUNK] for start in range(0, len(pictures), CHUNK)]
-    head = {"summary": _summary(run, len(samples)), "charts": _charts(run.rows), "chunk": CHUNK, "pairs": pairs}
+    head = {"summary": _summary(run, len(samples)), "charts": run.counts.charts(), "chunk": CHUNK, "pairs": pairs}
     path = out / "index.html"
     temporary = out / ".index.html.tmp"
     try:
@@ -110,7 +110,7 @@ def _rejected_entry(row: Row) -> dict[str, Any]:
         "fact": _fact_name(row.fact_kind, row.fact_value_0, row.fact_value_1),
         "values": [row.fact_value_0, row.fact_value_1],
         "nouns": sorted(set(row.nouns)),
-        "colours": sorted(_named_values(row, "colour")),
+        "colours": sorted(named_values(row, "colour")),
         "captions": _captions(
             row.captions_0, row.captions_1, fact_words(row.fact_kind, row.fact_value_0, row.fact_value_1)
         ),
@@ -187,36 +187,6 @@ def _data_url(kind: str, data: bytes) -> str:
 
 
 def _summary(run: Run, shown: int) -> dict[str, int]:
-    rows = run.rows
-    accepted = sum(row.status == "accepted" for row in rows)
-    counts = {"planned": len(rows), "accepted": accepted, "rejected": len(rows) - accepted}
+    planned, accepted = run.counts.status.total(), run.counts.status["accepted"]
+    counts = {"planned": planned, "accepted": accepted, "rejected": planned - accepted}
     return {**counts, "shown": shown, "staged": run.staged, "shards": len(run.shards)}
-
-
-def _charts(rows: list[Row]) -> list[dict[str, Any]]:
-    """Bars over the whole run; `filter` names the filter that a bar sets."""
-    accepted = [row for row in rows if row.status == "accepted"]
-    relations = Counter(row.fact_value_0 for row in accepted if row.fact_kind == "relation")
-    colours = Counter(value for row in accepted for value in _named_values(row, "colour"))
-    sizes = Counter(value for row in accepted for value in _named_values(row, "size"))
-    nouns = Counter(noun for row in accepted for noun in sorted(set(row.nouns)))
-    charts = [
-        ("Status", "status", Counter(row.reason or "accepted" for row in rows)),
-        ("Split", "split", Counter(row.split for row in accepted)),
-        ("Task", "task", Counter(row.task for row in accepted)),
-        ("Relation in image 0", "", relations),
-        ("Colours", "colour", colours),
-        ("Sizes", "", sizes),
-        ("Stage", "", Counter(row.stage for row in accepted if row.stage)),
-        ("Nouns", "noun", nouns),
-    ]
-    return [
-        {"title": title, "filter": name, "bars": counts.most_common()}
-        for title, name, counts in charts
-        if len(counts) > 1 or title == "Status"
-    ]
-
-
-def _named_values(row: Row, kind: str) -> set[str]:
-    """The values of an attribute kind that the pair names."""
-    return fact_words(kind, row.fact_value_0, row.fact_value_1) if row.fact_kind == kind else set()

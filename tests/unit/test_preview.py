@@ -136,6 +136,7 @@ def test_all_splits_are_seen(run_folder: Path) -> None:
 def test_reasons_are_all_seen(run_folder: Path) -> None:
     rows = choose_rejected(read_run(run_folder), 2)
     assert [row.reason for row in rows] == ["occluded", "too_small"]
+    assert len(choose_rejected(read_run(run_folder), 99)) == 4
 
 
 def test_a_large_run_is_read_through_few_shards(tmp_path: Path) -> None:
