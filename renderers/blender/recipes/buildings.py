@@ -77,8 +77,8 @@ def tent() -> list[Part]:
     tie = torus(0.16, 0.035, PALE_WOOD, 14, 6).turned(y=22).at(-0.46, -1.52, 0.66)
     poles = [tube([(0, y, 0.0), (0, y, 2.2)], 0.06, PALE_WOOD, 8) for y in (-1.56, 1.5)]
     ridge = tube([(0, -1.5, 2.02), (0, 1.5, 2.02)], 0.06, canvas, 8)
-    ropes = [tube([(0, 1.5 * s, 2.05), (0, 2.3 * s, 0.05)], 0.025, PALE_WOOD, 5) for s in (-1, 1)]
-    pegs = [tube([(0, 2.28 * s, 0.2), (0, 2.34 * s, 0.0)], 0.05, DARK_STEEL, 6) for s in (-1, 1)]
+    ropes = [tube([(0, 1.5 * s, 2.05), (0, 1.98 * s, 0.05)], 0.025, PALE_WOOD, 5) for s in (-1, 1)]
+    pegs = [tube([(0, 1.96 * s, 0.2), (0, 2.02 * s, 0.0)], 0.05, DARK_STEEL, 6) for s in (-1, 1)]
     return turned([body, door, *roll.both_sides("x"), *tie.both_sides("x"), *poles, ridge, *ropes, *pegs], 12)
 
 
