@@ -183,12 +183,12 @@ class ShardStage:
         return stats
 
     def _put(self, row: Row, fragment: bytes) -> None:
-        header = {"row": asdict(row), "size": len(fragment), "sha256": hashlib.sha256(fragment).hexdigest()}
+        content = json.dumps(asdict(row)).encode() + b"\n" + fragment
         self._folder.mkdir(parents=True, exist_ok=True)
         path = self._folder / f"{row.index:09d}.pair"
         temporary = path.with_suffix(".tmp")
         try:
-            temporary.write_bytes(json.dumps(header).encode() + b"\n" + fragment)
+            temporary.write_bytes(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
         except OSError as error:
             raise OutputError(f"cannot write {path}: {error.strerror}; free the place and run again") from error
         temporary.replace(path)
@@ -255,15 +255,12 @@ def _flush(stream: Any) -> None:
 
 
 def _read_staged(path: Path) -> tuple[Row, bytes]:
-    head, _, fragment = path.read_bytes().partition(b"\n")
-    try:
-        header = json.loads(head)
-        row: Row = build(Row, header["row"], str(path))
-    except (ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{path}: damaged staged pair") from error
-    if len(fragment) != header["size"] or hashlib.sha256(fragment).hexdigest() != header["sha256"]:
-        raise DataError(f"{path}: truncated staged pair")
-    return row, fragment
+    """A staged pair: a line with the digest of the rest, a line with the row, the tar blocks."""
+    digest, _, content = path.read_bytes().partition(b"\n")
+    if hashlib.sha256(content).hexdigest().encode() != digest:
+        raise DataError(f"{path}: damaged or truncated staged pair; run the same command again to make it anew")
+    head, _, fragment = content.partition(b"\n")
+    return build(Row, json.loads(head), str(path)), fragment
 
 
 def _write_parquet(rows: Iterable[Row], path: Path) -> None:
