@@ -274,8 +274,8 @@ def _credits(run: Mapping[str, Any], facts: _Facts) -> str:
         text += "\nThe backgrounds were painted by TwinScene itself; they carry no licence of others.\n"
     if facts.photographs:
         text += (
-            f"\n{len(facts.photographs):,} photographs (`image_ids` in the records) are part of this data. Each keeps "
-            "its own licence, named by the annotations of its source; COCO's come from Flickr, under its terms of use.\n"
+            f"\n{len(facts.photographs):,} photographs (`image_ids` in the records) are part of this data. Each "
+            "keeps its own licence, named by the annotations of its source; COCO's come from Flickr, under its terms of use.\n"
         )
     return text
 

@@ -89,7 +89,7 @@ def run_doctor(_: Doctor) -> int:
     print()
     if fatal:
         print("Rendering cannot run here yet. To mend it:")
-        for mend in dict.fromkeys(finding.mend for finding in fatal):
+        for mend in dict.fromkeys(finding.mend for finding in fatal if finding.mend):
             print(f"  {mend}")
         return 1
     print("Rendering can run here:  python -m generator render --task spatial --n 32")
@@ -166,7 +166,7 @@ def check_blender(libraries_missing: bool) -> Iterator[Finding]:
         log = Path(folder, "blender.log")
         answer = _ask(log, {"ask": "blender"}, START_S)
         if "version" not in answer:
-            mend = "mend the libraries above first" if libraries_missing else "pip install --force-reinstall bpy"
+            mend = "" if libraries_missing else "pip install --force-reinstall bpy"
             yield Finding("blender", "missing", f"does not start: {answer['error']}", mend, fatal=True)
             return
         yield Finding("blender", "ok", f"{answer['version']} starts")
