@@ -275,7 +275,7 @@ def _credits(run: Mapping[str, Any], facts: _Facts) -> str:
     if facts.photographs:
         text += (
             f"\n{len(facts.photographs):,} photographs (`image_ids` in the records) are part of this data. Each "
-            "keeps its own licence, named by the annotations of its source; COCO's come from Flickr, under its terms of use.\n"
+            "keeps its own licence, named by the annotations of its source; COCO's come from Flickr.\n"
         )
     return text
 
