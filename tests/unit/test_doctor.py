@@ -15,6 +15,9 @@ from generator.cli import Doctor
 from generator.doctor import Finding
 
 
+needs_bpy = pytest.mark.skipif(importlib.util.find_spec("bpy") is None, reason="bpy is not installed")
+
+
 def bpy_library(name: str) -> Path:
     """A shared library that comes with bpy."""
     spec = importlib.util.find_spec("bpy")
@@ -141,6 +144,7 @@ def test_equal_devices_are_counted() -> None:
     assert doctor._counted(["H200", "H200", "L4"]) == ["2 x H200", "L4"]
 
 
+@needs_bpy
 @pytest.mark.blender
 def test_this_machine_renders(capsys: pytest.CaptureFixture[str]) -> None:
     assert doctor.run_doctor(Doctor()) == 0
@@ -149,6 +153,7 @@ def test_this_machine_renders(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Workbench" in printed
 
 
+@needs_bpy
 @pytest.mark.blender
 def test_a_probe_that_dies_is_a_finding(tmp_path: Path) -> None:
     """An unknown question ends the probe as a crash would."""
