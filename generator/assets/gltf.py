@@ -151,7 +151,9 @@ class Document:
         if uri[:5].lower() == "data:":
             head, _, payload = uri.partition(",")
             try:
-                return base64.b64decode(payload) if head.endswith(";base64") else unquote(payload).encode("latin-1")
+                if not head.endswith(";base64"):
+                    return unquote(payload).encode("latin-1")
+                return base64.b64decode("".join(payload.split()), validate=True)
             except (binascii.Error, UnicodeError):
                 raise Unfit("bad_structure", "a data URI that does not decode") from None
         scheme = urlsplit(uri).scheme
@@ -178,11 +180,12 @@ def read_inside(folder: Path, name: str) -> bytes:
     try:
         path = (folder / name).resolve()
         inside = path.is_relative_to(folder.resolve())
+        exists = inside and path.is_file()
     except (OSError, ValueError, RuntimeError):
-        raise Unfit("bad_structure", f"refers to a file of impossible name {name[:120]!r}") from None
+        raise Unfit("missing_file", f"refers to a file of impossible name {name[:120]!r}") from None
     if not inside:
         raise Unfit("outside_folder", f"refers to {name[:120]!r} outside its own folder")
-    if not path.is_file():
+    if not exists:
         raise Unfit("missing_file", f"refers to {name[:120]!r}, which does not exist")
     return read_bytes(path)
 

@@ -88,7 +88,7 @@ def _texture(document: Wavefront, folder: Path, base: Path, words: list[str]) ->
         raise Unfit("missing_texture", "a texture without a file name")
     if name not in document.textures:
         try:
-            content = _inside(folder, str(base / _portable(name)))
+            content = _inside(folder, name, base)
         except Unfit as problem:
             raise Unfit("missing_texture", problem.detail) if problem.reason == "missing_file" else problem from None
         kind = image_format(content)
@@ -99,10 +99,11 @@ def _texture(document: Wavefront, folder: Path, base: Path, words: list[str]) ->
     return document.textures[name]
 
 
-def _inside(folder: Path, name: str) -> bytes:
+def _inside(folder: Path, name: str, base: Path | None = None) -> bytes:
+    """A file named in the OBJ (relative to `folder`) or in a library (relative to its directory `base`)."""
     if "://" in name:
         raise Unfit("remote_resource", f"refers to {name[:120]}")
-    return read_inside(folder, _portable(name))
+    return read_inside(folder, str((base or folder).resolve() / _portable(name)))
 
 
 def _portable(name: str) -> str:
