@@ -1,14 +1,21 @@
 """The words: colours, relations, negators, nouns and caption templates, read from templates/ and checked."""
 
+import string
 import tomllib
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from generator.errors import VocabularyError
+from generator.errors import DataError, VocabularyError
+from generator.records import build
 from generator.specs import Rgb
+
+T = TypeVar("T")
+# What each task's templates must hold.
+SLOTS = {"spatial": ("A", "relation", "B"), "attribute": ("A", "B"), "negation": ("A", "negation", "B")}
 
 # Beside the package both in a checkout and when installed. (importlib.resources cannot read a directory without code
 # from an editable install.)
@@ -95,48 +102,75 @@ class Vocabulary:
 
 @cache
 def load_vocabulary() -> Vocabulary:
-    """Read and check templates/*.toml."""
-    captions, relations = _read("captions.toml"), _read("relations.toml")
-    colours, nouns = _read("colours.toml"), _read("nouns.toml")
+    """Read and check templates/*.toml. Raises VocabularyError, which names the file and what is wrong in it."""
+    templates = _parsed("captions.toml", _templates)
+    relations, negators = _parsed("relations.toml", _relations)
+    colours, confusable, sizes = _parsed("colours.toml", _colours)
+    nouns = _parsed("nouns.toml", _nouns)
+    return Vocabulary(colours, confusable, sizes, relations, negators, templates, nouns)
+
+
+def _parsed(name: str, parse: Callable[[dict[str, Any]], T]) -> T:
+    where = f"templates/{name}"
     try:
-        vocabulary = Vocabulary(
-            colours={name: (r / 255, g / 255, b / 255) for name, (r, g, b) in colours["colours"].items()},
-            confusable=frozenset(frozenset(pair) for pair in colours["confusable"]["pairs"]),
-            sizes=(tuple(colours["sizes"]["plain"]), *(tuple(pair) for pair in colours["sizes"]["synonyms"])),
-            relations=tuple(Relation(**item) for item in relations["relation"]),
-            negators=tuple(Negator(**item) for item in relations["negator"]),
-            templates={task: tuple(Template(**item) for item in items) for task, items in captions.items()},
-            nouns=Nouns(
-                plural=frozenset(nouns["plural"]),
-                mass=frozenset(nouns["mass"]),
-                an=frozenset(nouns["an"]),
-                a=frozenset(nouns["a"]),
-                groups=tuple(frozenset(group) for group in nouns["groups"]),
-            ),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise VocabularyError(f"templates/: missing or malformed entry ({type(error).__name__}: {error})") from error
-    _check(vocabulary)
-    return vocabulary
+        return parse(tomllib.loads((TEMPLATES / name).read_text(encoding="utf-8")))
+    except KeyError as error:
+        raise VocabularyError(f"{where}: {error} is missing") from error
+    except (OSError, ValueError, DataError) as error:
+        raise VocabularyError(f"{where}: {error}") from error
 
 
-def _read(name: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads((TEMPLATES / name).read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise VocabularyError(f"templates/{name}: {error}") from error
+def _templates(raw: dict[str, Any]) -> dict[str, tuple[Template, ...]]:
+    found: dict[str, tuple[Template, ...]] = {}
+    for task, slots in SLOTS.items():
+        found[task] = build(tuple[Template, ...], raw[task], task)
+        for template in found[task]:
+            # Exactly these: a slot too many would fail at the first pair, one too few would make captions alike.
+            named = [slot for _, slot, _, _ in string.Formatter().parse(template.text) if slot is not None]
+            if sorted(named) != sorted(slots):
+                raise ValueError(f"{task} template {template.id!r} must hold {', '.join(slots)} once each, not {named}")
+            if template.style not in ("paper", "varied"):
+                raise ValueError(f"{task} template {template.id!r} has style {template.style!r}, not paper or varied")
+        if not any(template.style == "paper" for template in found[task]):
+            raise ValueError(f"{task} has no template of style paper")
+        _distinct(f"{task} template", (template.id for template in found[task]))
+    return found
 
 
-def _check(vocabulary: Vocabulary) -> None:
-    slots = {"spatial": "{relation}", "attribute": "{B}", "negation": "{negation}"}
-    for task, templates in vocabulary.templates.items():
-        for template in templates:
-            for slot in ("{A}", "{B}", slots.get(task, "{A}")):
-                if slot not in template.text:
-                    raise VocabularyError(f"templates/captions.toml: {task} template {template.id!r} lacks {slot}")
-    for pair in vocabulary.confusable:
-        if unknown := pair - set(vocabulary.colours):
-            raise VocabularyError(f"templates/colours.toml: confusable names unknown colours {sorted(unknown)}")
-    for relation in vocabulary.relations:
+def _relations(raw: dict[str, Any]) -> tuple[tuple[Relation, ...], tuple[Negator, ...]]:
+    relations: tuple[Relation, ...] = build(tuple[Relation, ...], raw["relation"], "relation")
+    negators: tuple[Negator, ...] = build(tuple[Negator, ...], raw["negator"], "negator")
+    for relation in relations:
         if relation.axis not in ("vertical", "horizontal"):
-            raise VocabularyError(f"templates/relations.toml: {relation.id} has axis {relation.axis!r}")
+            raise ValueError(f"relation {relation.id!r} has axis {relation.axis!r}, not vertical or horizontal")
+    if {item.axis for item in relations if item.style == "paper"} != {"vertical", "horizontal"} or not negators:
+        raise ValueError("a relation of style paper for each axis and a negator are needed")
+    _distinct("relation word", (word for item in relations for word in (item.first, item.second)))
+    _distinct("negator", (item.word for item in negators))
+    return relations, negators
+
+
+def _colours(raw: dict[str, Any]) -> tuple[dict[str, Rgb], frozenset[frozenset[str]], tuple[tuple[str, str], ...]]:
+    colours: dict[str, Rgb] = {}
+    for name, values in raw["colours"].items():
+        red, green, blue = build(tuple[int, int, int], values, name)
+        if not 0 <= min(red, green, blue) <= max(red, green, blue) <= 255:
+            raise ValueError(f"{name} is {values}, not three values from 0 to 255")
+        colours[name] = (red / 255, green / 255, blue / 255)
+    pairs: tuple[tuple[str, str], ...] = build(tuple[tuple[str, str], ...], raw["confusable"]["pairs"], "confusable")
+    if unknown := {name for pair in pairs for name in pair} - set(colours):
+        raise ValueError(f"confusable names unknown colours {sorted(unknown)}")
+    sizes = [raw["sizes"]["plain"], *raw["sizes"]["synonyms"]]
+    return colours, frozenset(frozenset(pair) for pair in pairs), build(tuple[tuple[str, str], ...], sizes, "sizes")
+
+
+def _nouns(raw: dict[str, Any]) -> Nouns:
+    words = {key: frozenset(build(tuple[str, ...], raw[key], key)) for key in ("plural", "mass", "an", "a")}
+    groups = build(tuple[tuple[str, ...], ...], raw["groups"], "groups")
+    return Nouns(**words, groups=tuple(frozenset(group) for group in groups))
+
+
+def _distinct(what: str, names: Iterable[str]) -> None:
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise ValueError(f"{what} {name!r} is there twice")
