@@ -14,7 +14,6 @@ from generator import doctor
 from generator.cli import Doctor
 from generator.doctor import Finding
 
-
 needs_bpy = pytest.mark.skipif(importlib.util.find_spec("bpy") is None, reason="bpy is not installed")
 
 
