@@ -8,6 +8,7 @@ Shapes: B images, L texts, I image tokens (1 + patches), C tower context, T text
 """
 
 import hashlib
+import itertools
 import json
 import logging
 from collections.abc import Callable, Sequence
@@ -177,7 +178,6 @@ def load_clip(name: str, pretrained: str, text_tokens: int = 30, device: str = "
     import open_clip
 
     target = f"local-dir:{TINY}" if name == "tiny" else name
-    where = target.removeprefix("local-dir:")
     if name == "tiny" and not (TINY / "open_clip_config.json").exists():
         raise TowerError(f"the bundled tiny CLIP is missing in {TINY}; make it with: python -m scorer.tiny")
     tag = None if pretrained == "random" or target.startswith(("local-dir:", "hf-hub:")) else pretrained
@@ -190,16 +190,56 @@ def load_clip(name: str, pretrained: str, text_tokens: int = 30, device: str = "
     try:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)  # "random" must be the same towers in every process
-            model, _, preprocess = open_clip.create_model_and_transforms(target, pretrained=tag, force_quick_gelu=quick)
-        if Path(where, MERGES).exists():
-            context = model.context_length
-            tokenizer = open_clip.SimpleTokenizer(bpe_path=str(Path(where, MERGES)), context_length=context)
-        else:
-            tokenizer = open_clip.get_tokenizer(target)
+            if target.startswith("local-dir:"):
+                model, tokenizer, preprocess = create_towers(Path(target.removeprefix("local-dir:")))
+            else:
+                model, _, preprocess = open_clip.create_model_and_transforms(target, tag, force_quick_gelu=quick)
+                tokenizer = open_clip.get_tokenizer(target)
     except Exception as error:  # open_clip, huggingface_hub and urllib raise a dozen unrelated classes here
         reason = " ".join(str(error).split())[:300]
         raise TowerError(f"--clip {name} --pretrained {pretrained}: cannot be loaded: {reason}") from error
     return Clip(model, preprocess, tokenizer, f"{name}/{pretrained}", text_tokens, pick_device(device))
+
+
+def create_towers(folder: Path) -> tuple[nn.Module, Callable[[list[str]], Tensor], Callable[[Image.Image], Tensor]]:
+    """Model, tokenizer and preprocess of an open_clip local directory; a merges file there replaces the full one."""
+    import open_clip
+
+    model, _, preprocess = open_clip.create_model_and_transforms(f"local-dir:{folder}")
+    merges = folder / MERGES
+    if merges.exists():
+        return model, open_clip.SimpleTokenizer(str(merges), context_length=model.context_length), preprocess
+    return model, open_clip.get_tokenizer(f"local-dir:{folder}"), preprocess
+
+
+def cut_merges(words: Sequence[str], most_frequent: int) -> str:
+    """open_clip's byte-pair merges cut to the most frequent and those that `words` need; the text of a merges file.
+
+    The words are encoded with the same pieces as by the full file: each step takes the first merge in the list that
+    applies, the order is kept, and every merge that was taken is still there.
+    """
+    import gzip
+
+    import open_clip
+    from open_clip import tokenizer as full_module
+
+    full = open_clip.SimpleTokenizer()
+    lines = gzip.decompress(Path(full_module.default_bpe()).read_bytes()).decode("utf-8").split("\n")
+    rank_of = {pair: rank for pair, rank in full.bpe_ranks.items() if len(pair) == 2}
+    kept = set(range(most_frequent))
+    for word in words:
+        for piece in full.pat.findall(full.clean_fn(word)):
+            symbols = [full.byte_encoder[byte] for byte in piece.encode()]
+            symbols[-1] += "</w>"
+            while len(symbols) > 1:
+                ranks = [rank_of.get(pair, len(rank_of)) for pair in itertools.pairwise(symbols)]
+                best = min(ranks)
+                if best == len(rank_of):
+                    break
+                kept.add(best)
+                at = ranks.index(best)
+                symbols[at : at + 2] = [symbols[at] + symbols[at + 1]]
+    return "\n".join([lines[0], *(lines[1 + rank] for rank in sorted(kept))])
 
 
 def pick_device(name: str) -> torch.device:

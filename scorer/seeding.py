@@ -5,8 +5,10 @@ resumed run needs no saved generator states, and a functional row keeps its valu
 """
 
 import hashlib
+from typing import TYPE_CHECKING
 
-import torch
+if TYPE_CHECKING:
+    import torch
 
 Part = str | int
 
@@ -20,6 +22,8 @@ def seed_of(seed: int, *path: Part) -> int:
     return int.from_bytes(state.digest()[:8], "big") >> 1
 
 
-def generator(seed: int, *path: Part) -> torch.Generator:
+def generator(seed: int, *path: Part) -> "torch.Generator":
     """A CPU torch generator that belongs to `path` under `seed` alone (so that every device sees the same)."""
+    import torch  # late, so that programs without torch can use seed_of
+
     return torch.Generator().manual_seed(seed_of(seed, *path))
