@@ -11,9 +11,9 @@ from generator.tasks.stages import STAGES, Axis
 NAME = "attribute"
 ROLES = 2
 # How much longer the big object is than it would be small.
-SIZE_RATIO = (1.6, 1.9)
+SIZE_RATIO = (1.8, 2.2)
 # A big object against an ordinary one, and their usual size in frames: the small one must still be seen.
-BIG = 1.15
+BIG = 1.2
 SIZE_FRACTIONS = (0.36, 0.43)
 SIDES: tuple[int, int] = (0, 1)
 
@@ -70,6 +70,7 @@ def sample(context: Context, index: int, attempt: int, split: str) -> PairSpec:
             (stage,),
             axis,
             ((first[0], first[1]), (second[0], second[1])),
+            attempt,
             FRACTIONS if kind == "colour" else SIZE_FRACTIONS,
         ),
         captions_0=text.captions_0,

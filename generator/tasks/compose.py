@@ -14,7 +14,9 @@ from generator.vocabulary import Vocabulary
 
 # Longest side of an object in frames: from about a fifth to nearly half of the picture.
 FRACTIONS = (0.28, 0.42)
-LARGEST = 0.5
+LARGEST = 0.52
+# Each further attempt draws objects this much larger: most first attempts fail on something too small.
+GROWTH = 0.12
 # Turns that keep an object's front in view.
 YAW_DEG = 38.0
 LYING_YAW_DEG = 25.0
@@ -76,13 +78,14 @@ def compose(
     stages: tuple[str, ...],
     axis: Axis,
     sides: tuple[Side, Side],
+    attempt: int,
     fractions: tuple[float, float] = FRACTIONS,
 ) -> tuple[SceneSpec, SceneSpec]:
     """Two scenes that differ in nothing but the parts' slots, factors, colours or assets."""
     name = choice(rng, stages)
     lying = name == "flatlay"
     place = choice(rng, context.backgrounds)
-    fraction = rng.uniform(*fractions)
+    fraction = rng.uniform(*fractions) * (1 + GROWTH * attempt)
     base = {
         role: _pose(asset, float(rng.uniform(-1.0, 1.0)), float(fraction * rng.uniform(0.9, 1.1)), lying)
         for role, asset in {part.role: part.asset for side in sides for part in side}.items()
@@ -128,7 +131,7 @@ def _pose(asset: Asset, turn: float, fraction: float, lying: bool) -> _Pose:
         width, height, depth = x * c + y * s, z, x * s + y * c
     longest, shortest = max(width, height), max(min(width, height), 1e-3)
     # A thin object needs a longer side to show as much of itself.
-    wanted = min(fraction * (longest / shortest) ** 0.35, LARGEST)
+    wanted = min(fraction * (longest / shortest) ** 0.4, LARGEST)
     scale = wanted / longest
     return _Pose(yaw, scale, width * scale, depth * scale, height * scale)
 

@@ -45,7 +45,7 @@ def sample(context: Context, index: int, attempt: int, split: str) -> PairSpec:
         attempt=attempt,
         seed=seed,
         split=split,
-        scenes=compose(rng, context, (stage,), axis, (first, second)),
+        scenes=compose(rng, context, (stage,), axis, (first, second), attempt),
         captions_0=text.captions_0,
         captions_1=text.captions_1,
         template=template.id,

@@ -42,7 +42,7 @@ def sample(context: Context, index: int, attempt: int, split: str) -> PairSpec:
         attempt=attempt,
         seed=seed,
         split=split,
-        scenes=compose(rng, context, SPATIAL_STAGES, axis, sides),
+        scenes=compose(rng, context, SPATIAL_STAGES, axis, sides, attempt),
         captions_0=text.captions_0,
         captions_1=text.captions_1,
         template=template.id,
