@@ -71,7 +71,7 @@ def _normalise(path: Path, name: str, cache: Path) -> Photo:
     """An upright 8-bit RGB copy, square (the centre of the image), at most LONGEST_PX a side."""
     data = path.read_bytes()
     sha256 = hashlib.sha256(data).hexdigest()
-    copy = cache.resolve() / f"photos-v{VERSION}" / f"{sha256[:32]}.png"
+    copy = cache.resolve() / f"photos-v{VERSION}" / f"{sha256[:32]}.jpg"
     if not copy.exists():
         with warnings.catch_warnings():
             # A "decompression bomb" warning would only repeat what the limit on pixels already decides.
@@ -81,6 +81,7 @@ def _normalise(path: Path, name: str, cache: Path) -> Photo:
             except Pil.DecompressionBombWarning as warning:
                 raise ValueError(f"too many pixels ({warning})") from warning
     with Pil.open(copy) as image:
+        image.draft("RGB", (32, 32))  # The mean is wanted, not the detail.
         mean = ImageStat.Stat(image).mean
     return Photo(name, sha256, copy, (mean[0] / 255, mean[1] / 255, mean[2] / 255))
 

@@ -240,12 +240,15 @@ def write_textures(cache: Path) -> dict[str, Path]:
 
 
 def save(image: Pil.Image, path: Path) -> None:
-    """Write a PNG so that no reader, in this process or another, ever sees half of it. Raises OutputError."""
+    """Write a PNG or JPEG so that no reader, in this process or another, ever sees half of it. Raises OutputError."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as stream_out:
-            image.save(stream_out, format="PNG", compress_level=4)
+            if path.suffix == ".png":
+                image.save(stream_out, "PNG", compress_level=4)
+            else:
+                image.save(stream_out, "JPEG", quality=95, subsampling=0)
             stream_out.flush()
             os.fsync(stream_out.fileno())
         temporary.replace(path)
