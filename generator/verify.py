@@ -28,6 +28,7 @@ Reason = Literal[
     "renderer_crashed",
     "renderer_timed_out",
     "renderer_out_of_memory",
+    "asset_quarantined",
 ]
 Box = tuple[int, int, int, int]
 
@@ -191,7 +192,8 @@ def _check_fact(
 
 def _check_colour(record: ObjectRecord, seen: Measured) -> None:
     share = seen.shares[record.colour]
-    said = f"{record.noun}: {share:.0%} {record.colour}, {seen.shares[seen.name]:.0%} {seen.name}"
+    other = max((name for name in seen.shares if name != record.colour), key=lambda name: seen.shares[name])
+    said = f"{record.noun}: {share:.0%} {record.colour}, {seen.shares[other]:.0%} {other}"
     if seen.name != record.colour:
         raise _Rejected("colour_wrong", said)
     if share < MIN_COLOUR_SHARE or seen.margin < MIN_COLOUR_MARGIN:

@@ -127,8 +127,8 @@ def is_true(caption: str, spec: PairSpec, side: int) -> bool:
         return {without_article(found[1]), without_article(found[2])} == values
     found = re.fullmatch(r"an image of (.+?) (but not|and no|without|and) (.+)", caption)
     assert found, caption
-    one, other = without_article(found[1]) in nouns, without_article(found[3]) in nouns
-    return one and (other if found[2] == "and" else not other)
+    first_is, second_is = without_article(found[1]) in nouns, without_article(found[3]) in nouns
+    return first_is and second_is == (found[2] == "and")
 
 
 @pytest.mark.parametrize("protocol", ["paper", "shared"])

@@ -23,7 +23,7 @@ def load(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Vocabulary:
     return load_vocabulary.__wrapped__()
 
 
-@pytest.fixture()
+@pytest.fixture
 def templates(tmp_path: Path) -> Path:
     """A copy to break."""
     for path in TEMPLATES.glob("*.toml"):
