@@ -50,7 +50,7 @@ def parse_shares(text: str) -> dict[str, float]:
 
 
 def splits_of(seed: int, indices: NDArray[np.int64], shares: Mapping[str, float]) -> list[str]:
-    """The split of each index. A golden-ratio sequence keeps the shares exact to a pair or two in every prefix."""
+    """The split of each index. A golden-ratio sequence keeps the shares exact to a few pairs in every prefix."""
     names = list(shares)
     bounds = np.cumsum([shares[name] for name in names])
     places = np.modf(indices * GOLDEN + unit(seed, "split"))[0]

@@ -23,17 +23,19 @@ def sample(context: Context, index: int, attempt: int, split: str) -> PairSpec:
     seed, words, options = context.seed, context.vocabulary, context.options
     rng = stream(seed, NAME, index, attempt)
     kind = turn(seed, NAME, "kind", options.attributes, index)
+    # Kinds take turns: each deals nouns, values and sides by its own count of pairs, or none would come out even.
+    number = index // len(options.attributes)
     # Only recognisably paintable assets can take part in colours; sizes are open to all.
     catalog = context.catalog.paintable if kind == "colour" else context.catalog
-    noun_a, noun_b = cast(seed, f"{NAME} {kind}", tuple(catalog.by_noun), words.nouns, ROLES, index)
+    noun_a, noun_b = cast(seed, f"{NAME} {kind}", tuple(catalog.by_noun), words.nouns, ROLES, number)
     a, b = (choice(rng, catalog.by_noun[noun]) for noun in (noun_a, noun_b))
-    slot = turn(seed, NAME, "slot", SIDES, index)
+    slot = turn(seed, f"{NAME} {kind}", "slot", SIDES, number)
     stage = choice(rng, tuple(STAGES))
     axis: Axis = "horizontal" if stage == "ground" or rng.uniform() < 0.5 else "vertical"
 
     if kind == "colour":
         pairs = words.colour_pairs(options.colours)
-        values = turn(seed, NAME, "colours", pairs, index)
+        values = turn(seed, NAME, "colours", pairs, number)
         paints = [words.colours[value] for value in values]
         first, second = (
             tuple(
@@ -44,7 +46,7 @@ def sample(context: Context, index: int, attempt: int, split: str) -> PairSpec:
         )
     else:
         sizes = choice(rng, words.sizes if options.synonyms else words.sizes[:1])
-        big_first = turn(seed, NAME, "size", SIDES, index)
+        big_first = turn(seed, NAME, "size", SIDES, number)
         values = sizes if big_first == 0 else (sizes[1], sizes[0])
         ratio = float(rng.uniform(*SIZE_RATIO))
         factors = {sizes[0]: BIG, sizes[1]: BIG / ratio}

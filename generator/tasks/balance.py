@@ -18,7 +18,8 @@ from generator.vocabulary import Nouns
 T = TypeVar("T")
 Table = NDArray[np.bool_]  # (n, n): which nouns clash
 Places = NDArray[np.int64]  # (n,) or (roles,): numbers of nouns
-ROUNDS = 60
+# Rounds of swaps before a column is left as good as it got, and fresh starts when that was not good enough.
+ROUNDS, TRIALS = 60, 10
 
 
 def turn(seed: int, task: str, what: str, options: Sequence[T], index: int) -> T:
@@ -52,10 +53,13 @@ def _block(
 ) -> tuple[tuple[str, ...], ...]:
     table = clashes(nouns, grammar)
     rng = stream(seed, task, "nouns", block)
-    columns = [rng.permutation(len(nouns))]
-    for _ in range(roles - 1):
-        columns.append(_matching(rng, table, columns))
-    rows = np.stack(columns, axis=1)  # (n, roles)
+    for _ in range(TRIALS):
+        columns = [rng.permutation(len(nouns))]
+        for _ in range(roles - 1):
+            columns.append(_matching(rng, table, columns))
+        rows = np.stack(columns, axis=1)  # (n, roles)
+        if not any(_clashing(table, row) for row in rows):
+            break
     for place, row in enumerate(rows):
         if _clashing(table, row):
             # No balanced arrangement was found for this place: any nouns that get on with each other.
