@@ -191,7 +191,9 @@ def load_clip(name: str, pretrained: str, text_tokens: int = 30, device: str = "
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)  # "random" must be the same towers in every process
             if target.startswith("local-dir:"):
-                model, tokenizer, preprocess = create_towers(Path(target.removeprefix("local-dir:")))
+                model, tokenizer, preprocess = create_towers(
+                    Path(target.removeprefix("local-dir:")), pretrained != "random"
+                )
             else:
                 model, _, preprocess = open_clip.create_model_and_transforms(target, tag, force_quick_gelu=quick)
                 tokenizer = open_clip.get_tokenizer(target)
@@ -201,11 +203,16 @@ def load_clip(name: str, pretrained: str, text_tokens: int = 30, device: str = "
     return Clip(model, preprocess, tokenizer, f"{name}/{pretrained}", text_tokens, pick_device(device))
 
 
-def create_towers(folder: Path) -> tuple[nn.Module, Callable[[list[str]], Tensor], Callable[[Image.Image], Tensor]]:
-    """Model, tokenizer and preprocess of an open_clip local directory; a merges file there replaces the full one."""
+def create_towers(
+    folder: Path, trained: bool
+) -> tuple[nn.Module, Callable[[list[str]], Tensor], Callable[[Image.Image], Tensor]]:
+    """Model, tokenizer and preprocess of an open_clip local directory; a merges file there replaces the full one.
+
+    trained: with the weights in the folder, else as torch's global generator has them.
+    """
     import open_clip
 
-    model, _, preprocess = open_clip.create_model_and_transforms(f"local-dir:{folder}")
+    model, _, preprocess = open_clip.create_model_and_transforms(f"local-dir:{folder}", load_weights=trained)
     merges = folder / MERGES
     if merges.exists():
         return model, open_clip.SimpleTokenizer(str(merges), context_length=model.context_length), preprocess

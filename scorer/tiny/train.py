@@ -80,7 +80,7 @@ class Towers:
     """The model with gradients: all tokens of pictures that may cover a part of the grid, and of captions."""
 
     def __init__(self, folder: Path) -> None:
-        model, self.tokenizer, _ = create_towers(folder)
+        model, self.tokenizer, _ = create_towers(folder, trained=False)
         self.model: Any = model
 
     def images(self, pixels: Tensor, corner: tuple[int, int]) -> tuple[Tensor, Tensor]:
@@ -112,13 +112,13 @@ class Towers:
 
 
 def train(folder: Path, painter: Painter, seed: int, stages: tuple[Stage, ...] = STAGES) -> None:
-    """Train and write the weights (fp16 safetensors) into the folder; goes on from folder/.training.safetensors."""
+    """Train and write the weights (fp16 safetensors) into the folder; goes on from folder/.training."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed_of(seed, "tiny weights"))
         towers = Towers(folder)
     towers.model.train()
     optimizer = torch.optim.AdamW(towers.model.parameters(), 1e-3, betas=(0.9, 0.98), weight_decay=0.02, fused=True)
-    state = folder / ".training.safetensors"
+    state = folder / ".training"  # not named safetensors: open_clip would take it for weights
     done = _restore(state, towers.model, optimizer) if state.exists() else 0
     first, begin = 0, time.monotonic()
     for number, stage in enumerate(stages):
