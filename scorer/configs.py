@@ -50,8 +50,8 @@ class ClipConfig:
     """The frozen towers.
 
     Attributes:
-        clip: An open_clip model name, tiny (the bundled synthetic test encoder) or local-dir:PATH.
-        pretrained: An open_clip weights tag, a weights file, or random (untrained towers, a control).
+        clip: An open_clip model name, tiny (the bundled synthetic test encoder), local-dir:PATH or hf-hub:NAME.
+        pretrained: An open_clip weights tag or a weights file (named models only), or random (untrained, a control).
     """
 
     clip: str = "ViT-B-16"

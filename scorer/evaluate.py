@@ -85,7 +85,7 @@ def evaluate(config: EvalConfig) -> Report:
     report = Report(
         run=str(config.run),
         model=meta.model,
-        clip=f"{meta.clip}/{meta.pretrained}",
+        clip=clip.name,
         split=split or "all",
         pairs=len(bank.pairs),
         without_image_1=sum(not pair.has_image_1 for pair in bank.pairs),
@@ -104,8 +104,7 @@ def towers_of(meta: Meta, path: Path, device: str) -> Clip:
     clip = load_clip(meta.clip, meta.pretrained, meta.model.text_tokens, device)
     if clip.fingerprint != meta.clip_fingerprint:
         raise CheckpointError(
-            f"{path}: was trained with other weights of {meta.clip}/{meta.pretrained} "
-            f"({meta.clip_fingerprint}, here {clip.fingerprint})"
+            f"{path}: was trained with other weights of {clip.name} ({meta.clip_fingerprint}, here {clip.fingerprint})"
         )
     return clip
 

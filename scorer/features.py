@@ -180,6 +180,11 @@ def load_clip(name: str, pretrained: str, text_tokens: int = 30, device: str = "
     target = f"local-dir:{TINY}" if name == "tiny" else name
     if name == "tiny" and not (TINY / "open_clip_config.json").exists():
         raise TowerError(f"the bundled tiny CLIP is missing in {TINY}; make it with: python -m scorer.tiny")
+    folder = Path(target.removeprefix("local-dir:")) if target.startswith("local-dir:") else None
+    if folder is not None and pretrained != "random" and not any(folder.glob("*.safetensors")):
+        raise TowerError(
+            f"--clip {name}: no .safetensors weights in {folder}; untrained towers need --pretrained random"
+        )
     tag = None if pretrained == "random" or target.startswith(("local-dir:", "hf-hub:")) else pretrained
     if not target.startswith(("local-dir:", "hf-hub:")) and target not in open_clip.list_models():
         near = ", ".join(_near(name, open_clip.list_models()))
@@ -190,17 +195,21 @@ def load_clip(name: str, pretrained: str, text_tokens: int = 30, device: str = "
     try:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)  # "random" must be the same towers in every process
-            if target.startswith("local-dir:"):
-                model, tokenizer, preprocess = create_towers(
-                    Path(target.removeprefix("local-dir:")), pretrained != "random"
-                )
+            if folder is not None:
+                model, tokenizer, preprocess = create_towers(folder, pretrained != "random")
             else:
                 model, _, preprocess = open_clip.create_model_and_transforms(target, tag, force_quick_gelu=quick)
                 tokenizer = open_clip.get_tokenizer(target)
     except Exception as error:  # open_clip, huggingface_hub and urllib raise a dozen unrelated classes here
         reason = " ".join(str(error).split())[:300]
         raise TowerError(f"--clip {name} --pretrained {pretrained}: cannot be loaded: {reason}") from error
-    return Clip(model, preprocess, tokenizer, f"{name}/{pretrained}", text_tokens, pick_device(device))
+    return Clip(model, preprocess, tokenizer, label(name, pretrained), text_tokens, pick_device(device))
+
+
+def label(name: str, pretrained: str) -> str:
+    """What to call the towers: local and hub models have no tag of weights beside their name."""
+    own = (name == "tiny" or name.startswith(("local-dir:", "hf-hub:"))) and pretrained != "random"
+    return name if own else f"{name}/{pretrained}"
 
 
 def create_towers(

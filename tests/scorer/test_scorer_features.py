@@ -117,6 +117,11 @@ def test_unknown_names_get_the_near_ones() -> None:
         load_clip("ViT-B-32", "nonsense")
 
 
+def test_a_folder_without_weights_is_not_taken_for_trained(clip_name: str) -> None:
+    with pytest.raises(TowerError, match="--pretrained random"):
+        load_clip(clip_name, "openai")
+
+
 def test_bad_device_and_too_few_rows(clip_name: str) -> None:
     with pytest.raises(ConfigError, match="--device"):
         load_clip(clip_name, "random", 16, "abacus")
