@@ -31,7 +31,7 @@ class Background:
 def bundled(cache: Path) -> tuple[Background, ...]:
     """The bundled places, sorted by id.
 
-    Their textures are painted into `cache` once, always with the same bytes (about 8 s and 20 MB).
+    Their textures are painted into `cache` once, always with the same bytes (about 5 s and 20 MB).
     Raises OutputError where the cache cannot be written.
     """
     paths = textures.write_textures(cache)
