@@ -149,16 +149,17 @@ def frame(camera: CameraSpec, rng: np.random.Generator, corners: list[Vec3]) -> 
     not tell how it lies to the other. A pair too large for the frame is shrunk by stepping back.
     """
     room = 1.0 - 2.0 * FRAME_MARGIN
-    for _ in range(3):  # Perspective makes the first step inexact; two more settle it.
-        spans = _spans(camera, corners)
-        largest = max(high - low for low, high in spans)
-        if largest <= room:
-            break
-        camera = _step_back(camera, 1.02 * largest / room)
-    (left, right), (top, bottom) = _spans(camera, corners)
-    u = rng.uniform(FRAME_MARGIN - left, max(FRAME_MARGIN - left, 1.0 - FRAME_MARGIN - right))
-    v = rng.uniform(FRAME_MARGIN - top, max(FRAME_MARGIN - top, 1.0 - FRAME_MARGIN - bottom))
-    return _pan(camera, u, v)
+    places = (rng.uniform(), rng.uniform())
+    for _ in range(5):  # Perspective makes each step inexact; a few settle it.
+        largest = max(high - low for low, high in _spans(camera, corners))
+        if largest > room:
+            camera = _step_back(camera, 1.02 * largest / room)
+        u, v = (
+            FRAME_MARGIN + place * (room - (high - low)) - low
+            for place, (low, high) in zip(places, _spans(camera, corners), strict=True)
+        )
+        camera = _pan(camera, u, v)
+    return camera
 
 
 def light(rng: np.random.Generator, ambient: Rgb, stage: str) -> LightSpec:
