@@ -7,6 +7,7 @@ redirects its own stdout and stderr (C libraries included) to the log file, so B
 import contextlib
 import json
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -20,13 +21,19 @@ from generator.errors import RendererError
 
 Failure = Literal["crashed", "timed_out", "out_of_memory"]
 
+LOOK_EVERY_S = 1.0
+# A renderer with work in hand that uses no processor time for so long is stuck: a deadlock, a stopped process, a lost
+# mount. Its own word would not do for a heartbeat: Blender holds Python's lock for whole renders.
+PULSE_S = 30.0
+
 
 class ChildFailure(Exception):
-    """The child is gone: `kind` says how, `log_tail` is the end of what it printed."""
+    """The child is gone: `kind` and `detail` say how, `log_tail` is the end of what it printed."""
 
-    def __init__(self, kind: Failure, log_tail: str) -> None:
+    def __init__(self, kind: Failure, detail: str, log_tail: str) -> None:
         super().__init__(f"renderer {kind.replace('_', ' ')}")
         self.kind: Failure = kind
+        self.detail = detail
         self.log_tail = log_tail
 
 
@@ -64,23 +71,37 @@ class Child:
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.flush()
         except OSError:
-            raise self._fail("crashed") from None
+            raise self._fail("crashed", "") from None
 
     def receive(self, timeout_s: float) -> dict[str, Any]:
-        """The next answer. Raises ChildFailure on death, timeout or too much memory; the child is then gone."""
-        deadline = time.monotonic() + timeout_s
+        """The next answer. Raises ChildFailure on death, timeout, standstill or too much memory; the child is gone.
+
+        timeout_s: from now on. Watched once a second besides: resident memory, and whether processor time is used.
+        """
+        begin = last_look = last_beat = time.monotonic()
+        used = self._processor_s()
         while True:
+            now = time.monotonic()
+            wait_s = min(0.25, max(0.001, begin + timeout_s - now))
             try:
-                answer = self._answers.get(timeout=min(0.25, max(0.001, deadline - time.monotonic())))
+                answer = self._answers.get(timeout=wait_s)
             except queue.Empty:
-                if self._limit and self._resident_bytes() > self._limit:
-                    raise self._fail("out_of_memory") from None
-                if time.monotonic() >= deadline:
-                    raise self._fail("timed_out") from None
-                continue
+                answer = _NOTHING_YET
             if answer is None:
-                raise self._fail("crashed")
-            return answer
+                raise self._fail("crashed", "")
+            if answer is not _NOTHING_YET:
+                return answer
+            now = time.monotonic()
+            if now - last_look >= LOOK_EVERY_S:
+                last_look = now
+                if self._limit and self.resident_bytes() > self._limit:
+                    raise self._fail("out_of_memory", f"more than {self._limit / 2**30:.1f} GiB resident")
+                before, used = used, self._processor_s()
+                last_beat = now if used > before else last_beat
+                if now - last_beat >= PULSE_S:
+                    raise self._fail("timed_out", f"no processor time used for {PULSE_S:.0f} s")
+            if now - begin >= timeout_s:
+                raise self._fail("timed_out", f"no answer within {timeout_s:g} s")
 
     def close(self) -> None:
         """End the child: politely, then not."""
@@ -95,25 +116,50 @@ class Child:
         self._reader.join(timeout=5)
 
     def log_tail(self, size: int = 2000) -> str:
-        """The last characters that the child printed."""
+        """The last bytes that the child printed."""
         try:
-            return self._log.read_text(errors="replace")[-size:]
+            with self._log.open("rb") as stream:
+                stream.seek(max(0, self._log.stat().st_size - size))
+                return stream.read().decode(errors="replace")
         except OSError:
             return ""
 
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._answers.put(json.loads(line))
-        self._answers.put(None)
-
-    def _resident_bytes(self) -> int:
+    def resident_bytes(self) -> int:
+        """Memory that the child holds now; 0 when it is gone."""
         try:
             return int(psutil.Process(self._process.pid).memory_info().rss)
         except psutil.Error:
             return 0
 
-    def _fail(self, kind: Failure) -> ChildFailure:
+    def _processor_s(self) -> float:
+        try:
+            times = psutil.Process(self._process.pid).cpu_times()
+        except psutil.Error:
+            return 0.0
+        return float(times.user + times.system)
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            try:
+                self._answers.put(json.loads(line))
+            except ValueError:  # Half a line: it died in the middle of its answer.
+                break
+        self._answers.put(None)
+
+    def _fail(self, kind: Failure, detail: str) -> ChildFailure:
+        """End the child, whose fault has been seen, and say how it went."""
+        if kind == "crashed":
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout=5)
+            code = self._process.poll()
+            if code is not None and code < 0:
+                detail = f"ended by {signal.Signals(-code).name}"
+            else:
+                detail = "closed its answers" if code is None else f"exit code {code}"
         self._process.kill()
         self._process.wait()
-        return ChildFailure(kind, self.log_tail())
+        return ChildFailure(kind, detail, self.log_tail())
+
+
+_NOTHING_YET: dict[str, Any] = {}

@@ -78,9 +78,11 @@ class Render:
     attempts: int = 4
     """Renders tried before a pair is rejected."""
     timeout_s: float = 120.0
-    """Seconds after which a render counts as hung."""
-    memory_gb: float = 0.0
-    """Resident memory at which a renderer is ended and restarted; 0 means no limit."""
+    """Seconds after which a pair's render counts as hung."""
+    memory_gb: float | None = None
+    """Resident memory at which a renderer is replaced; 0 means no limit. Default: 80 % of the machine's, shared."""
+    retry_rejected: bool = False
+    """Give pairs rejected before another round of attempts, and those that took the renderer down another chance."""
     renderer: Literal["blender", "fake"] = "blender"
     """Blender, or flat boxes in no time ("fake"), to try out everything around the rendering."""
 
@@ -96,7 +98,7 @@ class Render:
         for flag, number in (("shard-size", self.shard_size), ("attempts", self.attempts)):
             if number < 1:
                 raise ConfigError(f"--{flag} must be at least 1, not {number}")
-        if self.timeout_s <= 0 or self.memory_gb < 0:
+        if self.timeout_s <= 0 or (self.memory_gb or 0.0) < 0:
             raise ConfigError("--timeout-s must be above 0 and --memory-gb not below 0")
         parse_shares(self.split)
         colours = tuple(load_vocabulary().colours) if self.colours == "all" else _names(self.colours, "colours")

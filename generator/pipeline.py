@@ -3,12 +3,15 @@
 import dataclasses
 import hashlib
 import importlib.metadata
+import itertools
 import json
 import os
 import platform
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from generator import __version__
 from generator.assets.catalog import Catalog
@@ -20,6 +23,7 @@ from generator.executors import local
 from generator.plan import ShardPlan, parse_shares, shard_plans, split_catalogs
 from generator.progress import Meter
 from generator.records import SCHEMA_VERSION
+from generator.retry import begin_round, current_round, end_round, is_behind
 from generator.shard_job import Recipe
 from generator.shards import Row, ShardStage, read_json, sha256, write_json
 from generator.specs import RenderSettings, SurfaceSpec
@@ -28,9 +32,11 @@ from generator.tasks import TASKS, Context, TaskOptions
 from generator.vocabulary import TEMPLATES, load_vocabulary
 
 # Not part of what a run is: they change when or where pairs are made, never what comes out.
-NOT_IN_FINGERPRINT = ("out", "workers", "dry_run", "timeout_s", "memory_gb")
+NOT_IN_FINGERPRINT = ("out", "workers", "dry_run", "timeout_s", "memory_gb", "retry_rejected")
 # Stop when more than this share of the pairs is rejected, once enough were tried to tell.
 MAX_REJECTED_SHARE, TRIED_BEFORE_STOP = 0.5, 40
+# Of this machine's memory, what all its renderers may hold together unless --memory-gb says otherwise.
+MEMORY_SHARE = 0.8
 
 
 def run_render(config: Render) -> int:
@@ -38,7 +44,6 @@ def run_render(config: Render) -> int:
     config = config.resolved()
     assert config.out is not None
     assert config.workers is not None
-    shares = parse_shares(config.split)
     catalog = read_assets(config.assets, config.workers)
     backgrounds = read_backgrounds(config.backgrounds)
     contexts = make_contexts(config, catalog, backgrounds)
@@ -48,29 +53,44 @@ def run_render(config: Render) -> int:
         return show_plan(config, contexts)
     run = describe_run(config, catalog, backgrounds)
     claim(config.out, run)
+    if config.retry_rejected:
+        begin_round(config.out)
     summary = Summary(config)
-    missing: list[ShardPlan] = []
-    for plan in shard_plans(config.seed, config.n, shares, config.shard_size):
-        stage = ShardStage(config.out, plan.split, plan.number)
-        if stage.complete():
-            summary.add_sealed(read_json(stage.base.with_suffix(".json")))
-        else:
-            summary.add_staged(stage.done().values())
-            missing.append(plan)
-    workers = min(config.workers, max(1, len(missing)))
-    recipe = make_recipe(config, contexts, run["fingerprint"], threads=max(1, (os.cpu_count() or 1) // workers))
-    if missing:
-        with Meter(f"{config.task} pairs", config.n, "images", 2, summary.planned) as meter:
-
-            def report(row: Row) -> None:
-                summary.add(row)
-                meter.reach(summary.planned, f"{summary.rejected} rejected")
-                stop_if_hopeless(summary)
-
-            local.run(recipe, iter(missing), workers, report)
+    round_number = current_round(config.out)
+    missing = missing_plans(config, round_number, summary)
+    # So many workers as there is work for: the first few missing shards tell, without a look at all of them.
+    first = list(itertools.islice(missing, config.workers))
+    if first:
+        recipe = make_recipe(config, contexts, run["fingerprint"], round_number, len(first))
+        render_shards(config, recipe, itertools.chain(first, missing), len(first), summary)
+    end_round(config.out)
     finish(config.out, run, catalog)
     print(summary.text())
     return 0
+
+
+def render_shards(config: Render, recipe: Recipe, plans: Iterator[ShardPlan], workers: int, summary: Summary) -> None:
+    """Make the shards under a progress bar."""
+    with Meter(f"{config.task} pairs", config.n, "images", 2, summary.planned) as meter:
+
+        def report(row: Row, fresh: bool) -> None:
+            summary.add(row, fresh)
+            meter.reach(summary.planned, f"{summary.rejected} rejected")
+            stop_if_hopeless(summary)
+
+        local.run(recipe, plans, workers, report)
+
+
+def missing_plans(config: Render, round_number: int, summary: Summary) -> Iterator[ShardPlan]:
+    """The shards still to make, one by one as they are asked for; complete ones go into the summary in passing."""
+    assert config.out is not None
+    for plan in shard_plans(config.seed, config.n, parse_shares(config.split), config.shard_size):
+        stage = ShardStage(config.out, plan.split, plan.number)
+        stats = read_json(stage.base.with_suffix(".json")) if stage.complete() else None
+        if stats is None or is_behind(stats, round_number):
+            yield plan
+        else:
+            summary.add_sealed(stats)
 
 
 def read_assets(source: str, workers: int) -> Catalog:
@@ -129,10 +149,16 @@ def make_contexts(config: Render, catalog: Catalog, backgrounds: tuple[Backgroun
     return {name: Context(config.seed, part, backgrounds, vocabulary, options) for name, part in catalogs.items()}
 
 
-def make_recipe(config: Render, contexts: dict[str, Context], fingerprint: str, threads: int) -> Recipe:
-    """What the workers need to know."""
+def make_recipe(
+    config: Render, contexts: dict[str, Context], fingerprint: str, round_number: int, workers: int
+) -> Recipe:
+    """What the workers need to know: `workers` of them share this machine's cores and memory."""
     assert config.out is not None
     assert config.samples_per_pixel is not None
+    threads = max(1, (os.cpu_count() or 1) // workers)
+    memory_gb = psutil.virtual_memory().total / 2**30 * MEMORY_SHARE / workers
+    if config.memory_gb is not None:
+        memory_gb = config.memory_gb
     settings = RenderSettings(config.engine, config.size, config.samples_per_pixel, config.device, threads)
     return Recipe(
         task=config.task,
@@ -144,8 +170,9 @@ def make_recipe(config: Render, contexts: dict[str, Context], fingerprint: str, 
         masks=config.masks,
         attempts=config.attempts,
         timeout_s=config.timeout_s,
-        memory_limit_bytes=int(config.memory_gb * 2**30),
+        memory_limit_bytes=int(memory_gb * 2**30),
         fingerprint=fingerprint,
+        round=round_number,
     )
 
 

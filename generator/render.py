@@ -1,6 +1,10 @@
 """The renderer as the pipeline sees it: jobs in, pictures and masks out, two of them under way at a time."""
 
+import contextlib
+import dataclasses
+import shutil
 import tempfile
+import time
 from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,29 +13,47 @@ from types import TracebackType
 import numpy as np
 from PIL import Image
 
-from generator.child import Child, ChildFailure
-from generator.errors import RendererError
-from generator.specs import PairSpec, RenderJob, RenderSettings, to_json
+from generator.child import Child, ChildFailure, Failure
+from generator.errors import OutputError, RendererError
+from generator.specs import PairSpec, RenderJob, RenderSettings, SceneSpec, to_json
 from generator.verify import Reason, Rendered
 
 # How renderers are started: modules that speak the line protocol of renderers/answers.py.
 RENDERERS = {"blender": "renderers.blender", "fake": "renderers.fake"}
 START_TIMEOUT_S = 180.0
+STARTS = 3
+# A pair whose render fails is rendered again in a fresh process before it counts: somebody may have ended the process,
+# or the pairs before it may have used up its memory. What the pair then is depends on the pair alone.
+STRIKES = 2
+# With less room than this for the pictures under way, failures are the disk's and not the pairs'.
+SCRATCH_BYTES = 32 * 2**20
+
+FAULTS: dict[Failure, Reason] = {
+    "crashed": "renderer_crashed",
+    "timed_out": "renderer_timed_out",
+    "out_of_memory": "renderer_out_of_memory",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class RenderFault:
-    """A pair that the renderer could not make."""
+    """A pair, or an asset alone, that the renderer could not make in STRIKES tries. log_tail: the last try's."""
 
     reason: Reason
     detail: str
+    log_tail: str
+
+
+class _JobFailed(Exception):
+    """The renderer lives and says that it cannot do this job."""
 
 
 class RenderProcess:
     """One renderer process, restarted when it dies. Use as a context manager.
 
     `submit` queues a pair and `collect` returns the oldest one submitted, so that one pair can be verified and
-    encoded while the next is being rendered.
+    encoded while the next is being rendered. timeout_s: for both sides of a pair together. memory_limit_bytes: a
+    process that holds more between two pairs is replaced, during one it is ended; 0 means no limit.
     """
 
     def __init__(
@@ -62,77 +84,137 @@ class RenderProcess:
     def submit(self, spec: PairSpec) -> None:
         """Ask for both sides of a pair."""
         self._waiting.append(spec)
-        # A child that dies here is noticed by the next `collect`, which knows what was under way.
-        self._send(spec)
+        if self._child is not None:
+            # A child that dies here is noticed by `collect`, which knows what was under way.
+            with contextlib.suppress(ChildFailure):
+                self._send(spec)
 
     def collect(self) -> tuple[PairSpec, tuple[Rendered, Rendered] | RenderFault]:
-        """The oldest pair under way. A death of the process is that pair's fault; those behind it are sent again."""
-        spec = self._waiting.popleft()
+        """The oldest pair under way. Where the process fails at it twice, that is the pair's fault; those behind it
+        are sent again. Raises RendererError when the renderer does not even start, OutputError on a full disk."""
+        spec = self._waiting[0]
+        result: tuple[Rendered, Rendered] | RenderFault
+        for _ in range(STRIKES):
+            try:
+                result = self._answers(spec)
+                break
+            except (ChildFailure, _JobFailed) as failure:
+                result = self._strike(failure)
+        self._waiting.popleft()
+        self._renew_if_grown()
+        return spec, result
+
+    def render_alone(self, spec: PairSpec, scene: SceneSpec) -> RenderFault | None:
+        """Render one scene by itself, in a fresh process at each of its tries; what is wrong with it, if anything.
+
+        Pairs under way are sent again by the next `collect`.
+        """
+        fault: RenderFault | None = None
+        for _ in range(STRIKES):
+            self._stop()
+            self._start()
+            try:
+                self._send_job(RenderJob(f"{spec.key}/alone", scene, 0, self._out(spec, 0)))
+                self._receive(time.monotonic() + self._timeout_s)
+                self._read(self._out(spec, 0))
+                self._stop()
+                return None
+            except (ChildFailure, _JobFailed) as failure:
+                fault = self._strike(failure)
+        return fault
+
+    def _answers(self, spec: PairSpec) -> tuple[Rendered, Rendered]:
         if self._child is None:
             self._start()
-            for item in (spec, *self._waiting):
+            for item in self._waiting:
                 self._send(item)
-        child = self._child
-        assert child is not None
-        try:
-            answers = [child.receive(self._timeout_s) for _ in spec.scenes]
-        except ChildFailure as failure:
-            self._stop()
-            tail = " | ".join(failure.log_tail.strip().splitlines()[-3:])
-            reasons: dict[str, Reason] = {
-                "crashed": "renderer_crashed",
-                "timed_out": "renderer_timed_out",
-                "out_of_memory": "renderer_out_of_memory",
-            }
-            return spec, RenderFault(reasons[failure.kind], tail)
-        for answer in answers:
-            if not answer["ok"]:
-                return spec, RenderFault("render_failed", answer["error"])
+        deadline = time.monotonic() + self._timeout_s
+        for _ in spec.scenes:
+            self._receive(deadline)
         first, second = (self._read(self._out(spec, side)) for side in range(2))
-        return spec, (first, second)
+        return first, second
+
+    def _strike(self, failure: "ChildFailure | _JobFailed") -> RenderFault:
+        """The process is done with, whatever is left of it."""
+        tail = failure.log_tail if isinstance(failure, ChildFailure) else self._tail()
+        self._stop()
+        free = shutil.disk_usage(self._scratch.name).free
+        if free < SCRATCH_BYTES:
+            raise OutputError(
+                f"{tempfile.gettempdir()} is full ({free >> 20} MiB left), where renderers put their pictures; "
+                "free it or set TMPDIR, then run the same command again"
+            )
+        if isinstance(failure, ChildFailure):
+            last = next((line for line in reversed(tail.strip().splitlines()) if line.strip()), "")
+            return RenderFault(FAULTS[failure.kind], f"{failure.detail}; {last}"[:300], tail)
+        return RenderFault("render_failed", str(failure)[:300], tail)
+
+    def _receive(self, deadline: float) -> None:
+        assert self._child is not None
+        answer = self._child.receive(max(0.0, deadline - time.monotonic()))
+        if not answer["ok"]:
+            raise _JobFailed(answer["error"])
 
     def _send(self, spec: PairSpec) -> None:
-        if self._child is None:
-            return
-        try:
-            for side, scene in enumerate(spec.scenes):
-                # Both sides share the seed: their noise, such as is left, must not tell them apart.
-                job = RenderJob(
-                    f"{spec.key}/{side}", scene, (spec.index * 64 + spec.attempt) % 2**31, self._out(spec, side)
-                )
-                self._child.send({"job": to_json(job)})
-        except ChildFailure:
-            return
+        for side, scene in enumerate(spec.scenes):
+            # Both sides share the seed: their noise, such as is left, must not tell them apart.
+            seed = (spec.index * 64 + spec.attempt) % 2**31
+            self._send_job(RenderJob(f"{spec.key}/{side}", scene, seed, self._out(spec, side)))
+
+    def _send_job(self, job: RenderJob) -> None:
+        assert self._child is not None
+        self._child.send({"job": to_json(job)})
 
     def _out(self, spec: PairSpec, side: int) -> str:
         return str(Path(self._scratch.name) / f"{spec.key}-{spec.attempt}-{side}")
 
     @staticmethod
     def _read(out: str) -> Rendered:
-        with Image.open(f"{out}.png") as picture:
-            image = np.asarray(picture.convert("RGB"))
-        with np.load(f"{out}.npz", allow_pickle=False) as masks:
-            rendered = Rendered(image, masks["visible"], masks["amodal"])
+        try:
+            with Image.open(f"{out}.png") as picture:
+                image = np.asarray(picture.convert("RGB"))
+            with np.load(f"{out}.npz", allow_pickle=False) as masks:
+                rendered = Rendered(image, masks["visible"], masks["amodal"])
+        except (OSError, ValueError, KeyError) as error:
+            raise _JobFailed(f"unreadable picture: {error}") from error
         for suffix in (".png", ".npz"):
             Path(out + suffix).unlink()
         return rendered
 
+    def _renew_if_grown(self) -> None:
+        """Replace a process whose memory has grown over the limit pair by pair: nobody's fault, so no strike."""
+        if self._limit and self._child is not None and self._child.resident_bytes() > self._limit:
+            self._stop()
+
     def _start(self) -> None:
-        child = Child(self._module, self._log, memory_limit_bytes=self._limit)
-        try:
-            child.send({"settings": to_json(self._settings)})
-            answer = child.receive(START_TIMEOUT_S)
-        except ChildFailure as failure:
-            raise RendererError(
-                f"the renderer ({self._module}) does not start ({failure.kind}): "
-                f"{failure.log_tail.strip().splitlines()[-1:]}; try `python -m generator doctor`; log: {self._log}"
-            ) from failure
-        if not answer["ready"]:
-            child.close()
-            raise RendererError(f"{answer['error']}; see `python -m generator doctor`")
-        self._child = child
+        """Start the process. A few tries: it may be ended from outside just now."""
+        for last in (False,) * (STARTS - 1) + (True,):
+            child = Child(self._module, self._log, memory_limit_bytes=self._limit)
+            try:
+                child.send({"settings": to_json(self._settings)})
+                answer = child.receive(START_TIMEOUT_S)
+            except ChildFailure as failure:
+                if not last:
+                    continue
+                raise RendererError(
+                    f"the renderer ({self._module}) does not start ({failure}, {failure.detail}): "
+                    f"{failure.log_tail.strip().splitlines()[-1:]}; try `python -m generator doctor`; log: {self._log}"
+                ) from failure
+            if not answer["ready"]:
+                child.close()
+                raise RendererError(f"{answer['error']}; see `python -m generator doctor`")
+            self._child = child
+            return
 
     def _stop(self) -> None:
         if self._child is not None:
             self._child.close()
             self._child = None
+
+    def _tail(self) -> str:
+        return "" if self._child is None else self._child.log_tail()
+
+
+def only(scene: SceneSpec, number: int) -> SceneSpec:
+    """The scene with one of its objects alone."""
+    return dataclasses.replace(scene, objects=(scene.objects[number],))

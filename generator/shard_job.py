@@ -5,11 +5,14 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from generator.plan import ShardPlan
+from generator.quarantine import Quarantine
 from generator.records import SCHEMA_VERSION, ImageFormat, PairRecord, key_of
 from generator.render import RenderFault, RenderProcess
-from generator.shards import Row, ShardStage, encode_image
+from generator.retry import open_round, retries
+from generator.shards import Row, ShardStage, encode_image, read_json
 from generator.specs import PairSpec, RenderSettings, to_json
 from generator.tasks import TASKS, Context
 from generator.verify import Rendered, Verdict, fact_record, judge
@@ -17,10 +20,16 @@ from generator.verify import Rendered, Verdict, fact_record, judge
 # Pairs under way in the renderer: one being rendered, one waiting, so that it never idles while we verify.
 IN_FLIGHT = 2
 
+# Gets every row of a shard: True when it was made just now, False when it was there from before.
+Report = Callable[[Row, bool], None]
+
 
 @dataclass(frozen=True)
 class Recipe:
-    """What all shards of a run share. contexts by split; attempts: renders before a pair is given up."""
+    """What all shards of a run share.
+
+    contexts by split; attempts: renders before a pair is given up; round: of --retry-rejected, 0 before the first.
+    """
 
     task: str
     out: Path
@@ -33,71 +42,109 @@ class Recipe:
     timeout_s: float
     memory_limit_bytes: int
     fingerprint: str
+    round: int
 
 
 def make_shard(
-    recipe: Recipe, plan: ShardPlan, report: Callable[[Row], None], stopped: Callable[[], bool]
+    recipe: Recipe, plan: ShardPlan, report: Report, stopped: Callable[[], bool]
 ) -> dict[str, object] | None:
-    """Make what is missing of a shard and seal it; None when stopped before the end. `report` gets every new row."""
+    """Make what is missing of a shard and seal it; None when stopped before the end. `report` gets every row.
+
+    Raises OutputError when another process is at it, or when something cannot be written.
+    """
     stage = ShardStage(recipe.out, plan.split, plan.number)
-    if stage.complete():
-        return None
-    begin = time.monotonic()
-    done = stage.done()
-    missing = [index for index in plan.indices if index not in done]
-    if missing:
+    with stage.lock():
+        begin = time.monotonic()
+        open_round(stage, recipe.round)
+        if stage.complete():
+            stage.clear()
+            return read_json(stage.base.with_suffix(".json"))
+        done = stage.done()
+        for row in done.values():
+            report(row, False)
+        missing = [index for index in plan.indices if index not in done]
         log = recipe.out / "logs" / f"{plan.split}-{plan.number:05d}.log"
-        with RenderProcess(
-            recipe.renderer, recipe.settings, log, recipe.timeout_s, recipe.memory_limit_bytes
-        ) as renderer:
-            if not _make_pairs(recipe, plan.split, missing, renderer, stage, report, stopped):
+        if missing:
+            with RenderProcess(
+                recipe.renderer, recipe.settings, log, recipe.timeout_s, recipe.memory_limit_bytes
+            ) as renderer:
+                maker = _Maker(recipe, plan.split, renderer, stage)
+                if not maker.make(missing, report, stopped):
+                    return None
+        info: dict[str, object] = {"fingerprint": recipe.fingerprint, "seconds": round(time.monotonic() - begin, 3)}
+        if recipe.round:
+            info["round"] = recipe.round
+        return stage.seal(info)
+
+
+class _Maker:
+    """Makes the pairs of one shard with one renderer."""
+
+    def __init__(self, recipe: Recipe, split: str, renderer: RenderProcess, stage: ShardStage) -> None:
+        self._recipe = recipe
+        self._split = split
+        self._renderer = renderer
+        self._stage = stage
+        self._context = recipe.contexts[split]
+        self._quarantine = Quarantine(recipe.out, recipe.round)
+        self._retries = retries(stage)
+        self._last_attempt = recipe.attempts * (1 + recipe.round) - 1
+
+    def make(self, indices: list[int], report: Report, stopped: Callable[[], bool]) -> bool:
+        """All the pairs in order, each tried until accepted or out of attempts; False when stopped."""
+        queue = list(reversed(indices))
+        while queue or len(self._renderer):
+            while queue and len(self._renderer) < IN_FLIGHT and not stopped():
+                index = queue.pop()
+                row = self._try(index, self._retries.get(index, 0))
+                if row is not None:
+                    report(row, True)
+            if not len(self._renderer):
+                return not queue
+            row = self._finish(*self._renderer.collect())
+            if row is not None:
+                report(row, True)
+        return True
+
+    def _try(self, index: int, attempt: int) -> Row | None:
+        """Have the next attempt rendered that shows no asset from quarantine; the row when there is none."""
+        sample = TASKS[self._recipe.task].sample
+        while True:
+            spec = sample(self._context, index, attempt, self._split)
+            guilty = self._quarantine.guilty(spec)
+            if not guilty:
+                self._renderer.submit(spec)
                 return None
-    return stage.seal({"fingerprint": recipe.fingerprint, "seconds": round(time.monotonic() - begin, 3)})
+            if attempt >= self._last_attempt:
+                return self._reject(spec, Verdict(False, "asset_quarantined", guilty, ((), ())))
+            attempt += 1
 
-
-def _make_pairs(
-    recipe: Recipe,
-    split: str,
-    indices: list[int],
-    renderer: RenderProcess,
-    stage: ShardStage,
-    report: Callable[[Row], None],
-    stopped: Callable[[], bool],
-) -> bool:
-    """All the pairs in order, each tried until accepted or out of attempts; False when stopped."""
-    context = recipe.contexts[split]
-    sample = TASKS[recipe.task].sample
-    queue = list(reversed(indices))
-    while queue or len(renderer):
-        while queue and len(renderer) < IN_FLIGHT and not stopped():
-            renderer.submit(sample(context, queue.pop(), 0, split))
-        if not len(renderer):
-            return False
-        spec, result = renderer.collect()
-        verdict = _verdict(spec, result, context)
-        if not verdict.accepted and spec.attempt + 1 < recipe.attempts:
-            renderer.submit(sample(context, spec.index, spec.attempt + 1, split))
-            continue
+    def _finish(self, spec: PairSpec, result: tuple[Rendered, Rendered] | RenderFault) -> Row | None:
+        """The pair's row when it is final."""
+        if isinstance(result, RenderFault):
+            self._quarantine.refresh()
+            if not self._quarantine.guilty(spec):
+                self._quarantine.add(spec, result, self._renderer)
+            if self._quarantine.guilty(spec):
+                return self._try(spec.index, spec.attempt)
+            # No asset of it fails by itself: another attempt would be as likely to take the renderer down.
+            return self._reject(spec, Verdict(False, result.reason, result.detail, ((), ())))
+        verdict = judge(spec, result, self._context.vocabulary.colours)
         if verdict.accepted:
-            assert not isinstance(result, RenderFault)
-            record = _record(spec, verdict, result)
-            row = stage.accept(record, _files(recipe, result))
-        else:
-            row = _rejected(spec, verdict)
-            stage.reject(row)
-        report(row)
-    return True
+            return self._stage.accept(_record(spec, verdict, result), _files(self._recipe, result))
+        if spec.attempt < self._last_attempt:
+            return self._try(spec.index, spec.attempt + 1)
+        return self._reject(spec, verdict)
 
-
-def _verdict(spec: PairSpec, result: tuple[Rendered, Rendered] | RenderFault, context: Context) -> Verdict:
-    if isinstance(result, RenderFault):
-        return Verdict(False, result.reason, result.detail, ((), ()))
-    return judge(spec, result, context.vocabulary.colours)
+    def _reject(self, spec: PairSpec, verdict: Verdict) -> Row:
+        row = _rejected(spec, verdict)
+        self._stage.reject(row)
+        return row
 
 
 def _record(spec: PairSpec, verdict: Verdict, sides: tuple[Rendered, Rendered]) -> PairRecord:
     height, width = sides[0].visible.shape
-    scenes = [json.dumps(to_json(scene), separators=(",", ":")) for scene in spec.scenes]
+    scenes = [json.dumps(_portable(to_json(scene)), separators=(",", ":")) for scene in spec.scenes]
     return PairRecord(
         schema_version=SCHEMA_VERSION,
         key=key_of(spec.task, spec.index),
@@ -123,6 +170,16 @@ def _record(spec: PairSpec, verdict: Verdict, sides: tuple[Rendered, Rendered]) 
         scene_0=scenes[0],
         scene_1=scenes[1],
     )
+
+
+def _portable(scene: dict[str, Any]) -> dict[str, Any]:
+    """The scene with file names that mean the same in every cache: the last two parts of the paths."""
+    for item in scene["objects"]:
+        item["model"] = "/".join(Path(item["model"]).parts[-2:])
+    for slab in scene["slabs"]:
+        if slab["surface"]["texture"]:
+            slab["surface"]["texture"] = "/".join(Path(slab["surface"]["texture"]).parts[-2:])
+    return scene
 
 
 def _files(recipe: Recipe, sides: tuple[Rendered, Rendered]) -> dict[str, bytes]:

@@ -5,6 +5,7 @@ flight; `seal` joins the staged pairs in the order of their indices. Tar headers
 modes of this machine: the same pairs give the same bytes.
 """
 
+import contextlib
 import hashlib
 import io
 import json
@@ -12,8 +13,9 @@ import os
 import shutil
 import tarfile
 import typing
+import uuid
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -115,7 +117,7 @@ class ShardStage:
         self.split = split
         self.number = number
         self.base = out / split / f"{number:05d}"
-        self._folder = out / STAGING / f"{split}-{number:05d}"
+        self.folder = out / STAGING / f"{split}-{number:05d}"
 
     def complete(self) -> bool:
         """True when the shard stands in its final place; its json is written last."""
@@ -124,10 +126,10 @@ class ShardStage:
     def done(self) -> dict[int, Row]:
         """The pairs that are final already, from this run or an interrupted one. A damaged file counts as missing."""
         found: dict[int, Row] = {}
-        if self._folder.is_dir():
-            for path in sorted(self._folder.glob("*.pair")):
+        if self.folder.is_dir():
+            for path in sorted(self.folder.glob("*.pair")):
                 try:
-                    row, _ = _read_staged(path)
+                    row, _ = read_staged(path)
                 except DataError:
                     path.unlink()
                     continue
@@ -149,12 +151,13 @@ class ShardStage:
     def seal(self, info: Mapping[str, Any]) -> dict[str, Any]:
         """Write tar, parquet and, last, the json (counts, reasons, sha256, and `info`); remove the staging folder."""
         rows: list[Row] = []
-        self.base.parent.mkdir(parents=True, exist_ok=True)
+        for leftover in self.base.parent.glob(f".{self.base.name}.*.tmp"):
+            leftover.unlink(missing_ok=True)
         tar_path, parquet_path = self.base.with_suffix(".tar"), self.base.with_suffix(".parquet")
         digest, size = hashlib.sha256(), 0
         with _replacing(tar_path) as temporary, temporary.open("wb") as tar:
-            for path in sorted(self._folder.glob("*.pair")):
-                row, fragment = _read_staged(path)
+            for path in sorted(self.folder.glob("*.pair")):
+                row, fragment = read_staged(path)
                 rows.append(row)
                 tar.write(fragment)
                 digest.update(fragment)
@@ -166,6 +169,8 @@ class ShardStage:
             _flush(tar)
         with _replacing(parquet_path) as temporary:
             _write_parquet(rows, temporary)
+            with temporary.open("rb+") as written:
+                _flush(written)
         accepted = sum(row.status == "accepted" for row in rows)
         stats = {
             "split": self.split,
@@ -179,19 +184,58 @@ class ShardStage:
             **info,
         }
         write_json(self.base.with_suffix(".json"), stats)
-        shutil.rmtree(self._folder)
+        self.clear()
         return stats
 
-    def _put(self, row: Row, fragment: bytes) -> None:
-        content = json.dumps(asdict(row)).encode() + b"\n" + fragment
-        self._folder.mkdir(parents=True, exist_ok=True)
-        path = self._folder / f"{row.index:09d}.pair"
-        temporary = path.with_suffix(".tmp")
+    def clear(self) -> None:
+        """Remove the staging folder, which a complete shard no longer needs."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @contextlib.contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the shard against every other process on this file system. OutputError when one has it.
+
+        The lock goes with its holder, however that ends.
+        """
+        import fcntl
+
+        path = self.folder.with_suffix(".lock")
         try:
-            temporary.write_bytes(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            stream = path.open("wb")
         except OSError as error:
-            raise OutputError(f"cannot write {path}: {error.strerror}; free the place and run again") from error
+            raise OutputError(f"cannot write {path}: {error.strerror}; give another --out") from error
+        with stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise OutputError(f"{self.base} is being made by another process; wait for it, or end it") from None
+            yield
+            path.unlink(missing_ok=True)
+
+    def _put(self, row: Row, fragment: bytes) -> None:
+        put_staged(self.folder / f"{row.index:09d}.pair", row, fragment)
+
+
+def put_staged(path: Path, row: Row, fragment: bytes) -> None:
+    """Write a staged pair: a line with the digest of the rest, a line with the row, the tar blocks."""
+    content = json.dumps(asdict(row)).encode() + b"\n" + fragment
+    temporary = path.with_suffix(".tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
         temporary.replace(path)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror}; free the place and run again") from error
+
+
+def read_staged(path: Path) -> tuple[Row, bytes]:
+    """The inverse of `put_staged`. Raises DataError on damage."""
+    digest, _, content = path.read_bytes().partition(b"\n")
+    if hashlib.sha256(content).hexdigest().encode() != digest:
+        raise DataError(f"{path}: damaged or truncated staged pair; run the same command again to make it anew")
+    head, _, fragment = content.partition(b"\n")
+    return build(Row, json.loads(head), str(path)), fragment
 
 
 def write_json(path: Path, data: Any) -> None:
@@ -230,37 +274,29 @@ def read_rows(path: Path) -> list[Row]:
     return [build(Row, raw, f"{path}: row {number}") for number, raw in enumerate(table.to_pylist())]
 
 
-class _replacing:
-    """`with _replacing(path) as temporary:` renames temporary to path when the block succeeds."""
+@contextlib.contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """`with _replacing(path) as temporary:` renames temporary to path when the block succeeds. Makes the folder.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._temporary = path.with_name(f".{path.name}.tmp")
-
-    def __enter__(self) -> Path:
-        return self._temporary
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self._temporary.replace(self._path)
-        else:
-            self._temporary.unlink(missing_ok=True)
-            if issubclass(kind, OSError):
-                raise OutputError(f"cannot write {self._path}; free the place and run the same command again")
+    The temporary name is nobody else's: two processes that write the same file do not meet in it.
+    """
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        temporary.replace(path)
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {path}; free the place and run the same command again ({error.strerror or error})"
+        ) from error
+    finally:
+        with contextlib.suppress(OSError):  # Gone when renamed; and a lost mount must not hide the first error.
+            temporary.unlink(missing_ok=True)
 
 
 def _flush(stream: Any) -> None:
     stream.flush()
     os.fsync(stream.fileno())
-
-
-def _read_staged(path: Path) -> tuple[Row, bytes]:
-    """A staged pair: a line with the digest of the rest, a line with the row, the tar blocks."""
-    digest, _, content = path.read_bytes().partition(b"\n")
-    if hashlib.sha256(content).hexdigest().encode() != digest:
-        raise DataError(f"{path}: damaged or truncated staged pair; run the same command again to make it anew")
-    head, _, fragment = content.partition(b"\n")
-    return build(Row, json.loads(head), str(path)), fragment
 
 
 def _write_parquet(rows: Iterable[Row], path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable
 from typing import Any
 
 from generator.cli import Render
@@ -29,18 +28,16 @@ class Summary:
         self.rejected += stats["rejected"]
         self.reasons.update(stats["reasons"])
 
-    def add_staged(self, rows: Iterable[Row]) -> None:
-        """Pairs of an unfinished shard that were final before."""
-        for row in rows:
-            self._count(row)
-
-    def add(self, row: Row) -> None:
-        """A pair that was made just now."""
-        self._count(row)
-        self.tried += 1
+    def add(self, row: Row, fresh: bool) -> None:
+        """A final pair: made just now, or found in an unfinished shard."""
+        self.planned += 1
+        self.tried += fresh
         if row.reason:
-            self.tried_rejected += 1
-            self.example = f"{row.key}: {row.detail}"
+            self.rejected += 1
+            self.reasons[row.reason] += 1
+            if fresh:
+                self.tried_rejected += 1
+                self.example = f"{row.key}: {row.detail}"
 
     def text(self) -> str:
         """Accepted, rejected by reason, rate, places, and what to type next."""
@@ -63,9 +60,3 @@ class Summary:
             f"next:    python -m scorer train {out}",
         ]
         return "\n".join(lines)
-
-    def _count(self, row: Row) -> None:
-        self.planned += 1
-        if row.reason:
-            self.rejected += 1
-            self.reasons[row.reason] += 1

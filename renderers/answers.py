@@ -1,7 +1,9 @@
 """The child's side of the line protocol: requests come on stdin, answers go to the pipe that was stdout."""
 
+import ctypes
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +14,7 @@ def serve(log: str, handle: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
 
     File descriptors 1 and 2 are sent to the log first: Blender's C code prints there whatever Python is told.
     """
+    _end_with_parent()
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     sink = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.dup2(sink, 1)
@@ -19,3 +22,13 @@ def serve(log: str, handle: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     for line in sys.stdin:
         answers.write(json.dumps(handle(json.loads(line))) + "\n")
     answers.flush()
+
+
+def _end_with_parent() -> None:
+    """Let the kernel end this process with its parent, also in the middle of a render, when nobody reads stdin.
+
+    Elsewhere than on Linux the end of stdin has to do. (The thread that started us counts as the parent.)
+    """
+    if sys.platform == "linux":
+        set_parent_death_signal = 1
+        ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
