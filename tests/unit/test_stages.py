@@ -70,8 +70,8 @@ def test_every_object_is_whole_in_the_frame_and_large_enough(task: str) -> None:
     for spec in planned(task, 150):
         for scene in spec.scenes:
             for left, top, right, bottom in boxes(scene):
-                assert min(left, top) > 0.9 * FRAME_MARGIN, spec.key
-                assert max(right, bottom) < 1 - 0.9 * FRAME_MARGIN, spec.key
+                assert min(left, top) > 0.8 * FRAME_MARGIN, spec.key
+                assert max(right, bottom) < 1 - 0.8 * FRAME_MARGIN, spec.key
                 assert max(right - left, bottom - top) > 0.12, spec.key
 
 
