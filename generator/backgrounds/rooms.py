@@ -30,10 +30,16 @@ _LINEN: Rgb = (0.82, 0.78, 0.71)
 _OAK: Look = ("board_oak", _PLAIN, 1.1, 0.45)
 _ASH: Look = ("board_ash", _PLAIN, 1.1, 0.45)
 _WALNUT: Look = ("board_walnut", _PLAIN, 1.1, 0.40)
-_WHITE_PAINT: Look = ("felt", (0.88, 0.87, 0.85), 2.0, 0.45)
-_GREY_PAINT: Look = ("felt", (0.66, 0.67, 0.68), 2.0, 0.45)
-_BLUE_PAINT: Look = ("felt", (0.55, 0.62, 0.69), 2.0, 0.45)
-_GREEN_PAINT: Look = ("felt", (0.58, 0.64, 0.57), 2.0, 0.45)
+_WHITE_PAINT: Look = ("board_painted", (0.96, 0.95, 0.92), 1.2, 0.45)
+_CREAM_PAINT: Look = ("board_painted", (0.94, 0.87, 0.74), 1.2, 0.45)
+_GREY_PAINT: Look = ("board_painted", (0.72, 0.73, 0.74), 1.2, 0.45)
+_BLUE_PAINT: Look = ("board_painted", (0.58, 0.66, 0.74), 1.2, 0.45)
+_NAVY_PAINT: Look = ("board_painted", (0.40, 0.46, 0.55), 1.2, 0.45)
+_GREEN_PAINT: Look = ("board_painted", (0.62, 0.69, 0.61), 1.2, 0.45)
+_TEAL_PAINT: Look = ("board_painted", (0.48, 0.60, 0.60), 1.2, 0.45)
+_CLAY_PAINT: Look = ("board_painted", (0.76, 0.60, 0.51), 1.2, 0.45)
+_TRAVERTINE: Look = ("travertine", _PLAIN, 1.6, 0.35)
+_SLATE_STONE: Look = ("slate", _PLAIN, 1.6, 0.60)
 _PALE_STONE: Look = ("marble_white", _PLAIN, 1.4, 0.30)
 _DARK_STONE: Look = ("marble_grey", _PLAIN, 1.4, 0.30)
 _CAST: Look = ("concrete", _PLAIN, 1.6, 0.80)
@@ -66,47 +72,47 @@ _CARPET_GREY: Look = ("carpet_grey", _PLAIN, 1.2, 1.0)
 _CARPET_BEIGE: Look = ("carpet_beige", _PLAIN, 1.2, 1.0)
 
 INDOOR: tuple[Row, ...] = (
-    ("cream_oak", _paint(_CREAM), _OAK_FLOOR, _WHITE_PAINT, _WARM),
+    ("cream_oak", _paint(_CREAM), _OAK_FLOOR, _NAVY_PAINT, _WARM),
     ("chalk_ash", _paint(_CHALK), _ASH_FLOOR, _OAK, _DAY),
     ("dove_walnut", _paint(_DOVE), _WALNUT_FLOOR, _ASH, _DAY),
     ("stone_limed", _paint(_STONE), _LIMED_FLOOR, _WALNUT, _WARM),
-    ("sage_parquet", _paint(_SAGE), ("parquet_oak", _PLAIN, 1.8, 0.40), _WHITE_PAINT, _DAY),
+    ("sage_parquet", _paint(_SAGE), ("parquet_oak", _PLAIN, 1.8, 0.40), _CREAM_PAINT, _DAY),
     ("sky_ash", _paint(_SKY), _ASH_FLOOR, _WHITE_PAINT, _COOL),
     ("slate_oak", _paint(_SLATE), _OAK_FLOOR, _ASH, _DAY),
     ("blush_parquet", _paint(_BLUSH), ("parquet_ash", _PLAIN, 1.8, 0.40), _WALNUT, _WARM),
-    ("ochre_tiles", _paint(_OCHRE), ("tiles_stone", _PLAIN, 1.6, 0.40), _GREY_PAINT, _WARM),
-    ("lilac_carpet", _paint(_LILAC), _CARPET_GREY, _WHITE_PAINT, _COOL),
+    ("ochre_tiles", _paint(_OCHRE), ("tiles_stone", _PLAIN, 1.6, 0.40), _TRAVERTINE, _WARM),
+    ("lilac_carpet", _paint(_LILAC), _CARPET_GREY, _GREY_PAINT, _COOL),
     ("teal_limed", _paint(_TEAL), _LIMED_FLOOR, _OAK, _DAY),
     ("clay_carpet", _rustic(_CLAY), _CARPET_BEIGE, _WALNUT, _WARM),
     ("farmhouse", _rustic(_CHALK), ("tiles_terracotta", _PLAIN, 1.6, 0.60), _OAK, _WARM),
-    ("cellar", _rustic(_LINEN), ("concrete_dark", _PLAIN, 2.2, 0.80), _WEATHERED, _COOL),
+    ("cellar", _rustic(_LINEN), ("concrete_dark", _PLAIN, 2.2, 0.80), _SLATE_STONE, _COOL),
     ("hall", ("wainscot", _CHALK, 1.6, 0.60), ("checker_grey", _PLAIN, 1.8, 0.30), _WALNUT, _DAY),
     ("salon", ("wainscot", _SAGE, 1.6, 0.60), ("parquet_oak", _PLAIN, 1.8, 0.40), _PALE_STONE, _WARM),
     ("study", ("wainscot", _SLATE, 1.6, 0.60), _WALNUT_FLOOR, _OAK, _WARM),
     ("cottage", ("beadboard", _CREAM, 1.6, 0.60), _GREY_FLOOR, _BLUE_PAINT, _DAY),
-    ("seaside_room", ("beadboard", _SKY, 1.6, 0.60), _LIMED_FLOOR, _WHITE_PAINT, _COOL),
-    ("loft", _wall("brick_red", 1.6), _GREY_FLOOR, _CAST, _DAY),
+    ("seaside_room", ("beadboard", _SKY, 1.6, 0.60), _LIMED_FLOOR, _BLUE_PAINT, _COOL),
+    ("loft", _wall("brick_red", 1.6), _GREY_FLOOR, _SLATE_STONE, _DAY),
     ("white_brick", _wall("brick_white", 1.6), ("concrete", _PLAIN, 2.2, 0.75), _WALNUT, _DAY),
     ("vault", _wall("brick_sand", 1.7), ("tiles_stone", _PLAIN, 1.6, 0.50), _OAK, _WARM),
-    ("gallery", _wall("concrete_panels", 2.2), ("terrazzo_grey", _PLAIN, 1.6, 0.35), _WHITE_PAINT, _COOL),
+    ("gallery", _wall("concrete_panels", 2.2), ("terrazzo_grey", _PLAIN, 1.6, 0.35), _SLATE_STONE, _COOL),
     ("workshop", _wall("concrete", 2.4), _OAK_FLOOR, _GREY_PAINT, _DAY),
     ("bathroom", _wall("tiles_white", 1.4, 0.25), ("tiles_blue", _PLAIN, 1.4, 0.30), _ASH, _COOL),
     ("kitchen", _wall("tiles_metro", 1.5, 0.25), ("linoleum_sand", _PLAIN, 1.8, 0.45), _OAK, _DAY),
     ("sage_kitchen", _wall("tiles_sage", 1.4, 0.25), ("terrazzo_warm", _PLAIN, 1.5, 0.35), _PALE_STONE, _DAY),
-    ("laundry", _wall("tiles_blue", 1.4, 0.25), ("tiles_white", _PLAIN, 1.6, 0.30), _WHITE_PAINT, _COOL),
+    ("laundry", _wall("tiles_blue", 1.4, 0.25), ("tiles_white", _PLAIN, 1.6, 0.30), _TEAL_PAINT, _COOL),
     ("lobby", _wall("marble_white", 2.6, 0.30), ("marble_grey", _PLAIN, 2.4, 0.25), _WALNUT, _DAY),
     ("foyer", _wall("slats_ash", 1.6, 0.50), ("marble_tiles", _PLAIN, 2.1, 0.25), _DARK_STONE, _WARM),
     ("panelled", _wall("slats_walnut", 1.6, 0.50), _CARPET_BEIGE, _TERRAZZO, _WARM),
-    ("striped_grey", _wall("stripes_grey", 1.4), _OAK_FLOOR, _WHITE_PAINT, _DAY),
+    ("striped_grey", _wall("stripes_grey", 1.4), _OAK_FLOOR, _NAVY_PAINT, _DAY),
     ("striped_blue", _wall("stripes_blue", 1.6), ("carpet_blue", _PLAIN, 1.2, 1.0), _ASH, _COOL),
-    ("nursery", _wall("dots_cream", 1.5), ("rug_diamond", _PLAIN, 1.8, 1.0), _WHITE_PAINT, _WARM),
-    ("dotted_slate", _wall("dots_slate", 1.6), _ASH_FLOOR, _GREY_PAINT, _DAY),
+    ("nursery", _wall("dots_cream", 1.5), ("rug_diamond", _PLAIN, 1.8, 1.0), _CREAM_PAINT, _WARM),
+    ("dotted_slate", _wall("dots_slate", 1.6), _ASH_FLOOR, _CREAM_PAINT, _DAY),
     ("parlour", _wall("damask_sand", 1.3), ("parquet_ash", _PLAIN, 1.8, 0.40), _WALNUT, _WARM),
     ("library", _wall("damask_slate", 1.3), _WALNUT_FLOOR, _OAK, _WARM),
     ("garden_room", _wall("leaves_sage", 1.4), ("tiles_terracotta", _PLAIN, 1.6, 0.60), _GREEN_PAINT, _DAY),
-    ("pinboard", _wall("cork", 1.4), ("carpet_moss", _PLAIN, 1.2, 1.0), _WHITE_PAINT, _DAY),
+    ("pinboard", _wall("cork", 1.4), ("carpet_moss", _PLAIN, 1.2, 1.0), _CLAY_PAINT, _DAY),
     ("classroom", _wall("chalkboard_green", 3.0), ("linoleum_green", _PLAIN, 1.8, 0.45), _ASH, _DAY),
-    ("cafe", _wall("chalkboard_grey", 3.0), _OAK_FLOOR, _PALE_STONE, _WARM),
+    ("cafe", _wall("chalkboard_grey", 3.0), _OAK_FLOOR, _CLAY_PAINT, _WARM),
     ("linen_backdrop", _wall("weave", 1.3, 1.0, _LINEN), ("weave", _LINEN, 1.3, 1.0), _OAK, _DAY),
     ("graphite", _paint(_GRAPHITE), ("concrete", _PLAIN, 2.2, 0.75), _ASH, _DAY),
     (
@@ -124,7 +130,7 @@ INDOOR: tuple[Row, ...] = (
         _GREY_PAINT,
         _COOL,
     ),
-    ("living_room", _wall("view_room", 1.0, 1.0), _OAK_FLOOR, _WHITE_PAINT, _WARM),
+    ("living_room", _wall("view_room", 1.0, 1.0), _OAK_FLOOR, _TEAL_PAINT, _WARM),
     ("office", _wall("view_office", 1.0, 1.0), _CARPET_GREY, _ASH, _COOL),
 )
 
@@ -137,7 +143,7 @@ OUTDOOR: tuple[Row, ...] = (
     ("beach", _wall("view_sea", 1.0, 1.0), ("sand", _PLAIN, 1.6, 0.95), _WHITE_PAINT, _DAY),
     ("pier", _wall("view_sea", 1.0, 1.0), ("deck", _PLAIN, 1.7, 0.8), _WEATHERED, _COOL),
     ("winter", _wall("view_snow", 1.0, 1.0), ("snow", _PLAIN, 2.0, 0.7), _WALNUT, _COOL),
-    ("terrace", _wall("view_garden", 1.0, 1.0), ("paving_sandstone", _PLAIN, 1.9, 0.8), _CAST, _WARM),
+    ("terrace", _wall("view_garden", 1.0, 1.0), ("paving_sandstone", _PLAIN, 1.9, 0.8), _TRAVERTINE, _WARM),
     ("garden_path", _wall("view_garden", 1.0, 1.0), ("gravel_warm", _PLAIN, 1.3, 0.9), _OAK, _DAY),
     ("evening_city", _wall("view_city", 1.0, 1.0), ("asphalt", _PLAIN, 1.8, 0.85), _CAST, _COOL),
     ("square", _wall("view_town", 1.0, 1.0), ("cobbles", _PLAIN, 1.6, 0.8), _CAST, _DAY),
@@ -147,6 +153,6 @@ OUTDOOR: tuple[Row, ...] = (
     ("overcast_gravel", _wall("view_overcast", 1.0, 1.0), ("gravel", _PLAIN, 1.4, 0.9), _CAST, _COOL),
     ("yard", _wall("brick_sand", 1.7, 0.9), ("paving", _PLAIN, 1.9, 0.8), _WEATHERED, _DAY),
     ("lane", _wall("brick_red", 1.6, 0.9), ("cobbles", _PLAIN, 1.6, 0.8), _OAK, _COOL),
-    ("courtyard", _rustic(_OCHRE), ("gravel_warm", _PLAIN, 1.3, 0.9), _CAST, _WARM),
+    ("courtyard", _rustic(_OCHRE), ("gravel_warm", _PLAIN, 1.3, 0.9), _TRAVERTINE, _WARM),
     ("shed", _wall("planks_grey", 1.7, 0.9), ("grass_dry", _PLAIN, 1.2, 0.9), _GREEN_PAINT, _DAY),
 )

@@ -56,6 +56,7 @@ TEXTURES: dict[str, Painter] = {
     "board_oak": partial(indoor.board, dark=(0.48, 0.37, 0.27), light=(0.70, 0.58, 0.44)),
     "board_ash": partial(indoor.board, dark=ASH[0], light=ASH[1]),
     "board_walnut": partial(indoor.board, dark=WALNUT[0], light=WALNUT[1]),
+    "board_painted": partial(indoor.board, dark=(0.84, 0.84, 0.84), light=(0.92, 0.92, 0.92)),
     "slats_ash": partial(indoor.slats, dark=ASH[0], light=ASH[1], count=14),
     "slats_walnut": partial(indoor.slats, dark=WALNUT[0], light=WALNUT[1], count=16),
     # Stone and tiles
@@ -90,6 +91,8 @@ TEXTURES: dict[str, Painter] = {
     ),
     "marble_white": partial(indoor.marble, ground=(0.82, 0.81, 0.79), vein=(0.52, 0.52, 0.54), slabs=0),
     "marble_tiles": partial(indoor.marble, ground=(0.78, 0.75, 0.70), vein=(0.56, 0.49, 0.42), slabs=3),
+    "travertine": partial(indoor.marble, ground=(0.74, 0.68, 0.59), vein=(0.56, 0.48, 0.39), slabs=0),
+    "slate": partial(indoor.concrete, tone=(0.40, 0.43, 0.46), panels=0),
     "marble_grey": partial(indoor.marble, ground=(0.50, 0.51, 0.52), vein=(0.74, 0.74, 0.73), slabs=0),
     "concrete": partial(indoor.concrete, tone=(0.62, 0.61, 0.59), panels=0),
     "concrete_panels": partial(indoor.concrete, tone=(0.66, 0.65, 0.64), panels=2),
