@@ -88,8 +88,8 @@ class TrainConfig:
 
     data: tyro.conf.Positional[tuple[Path, ...]]
     out: Path
-    clip: Annotated[ClipConfig, tyro.conf.arg(prefix_name=False)] = field(default_factory=ClipConfig)
-    model: Annotated[ModelConfig, tyro.conf.arg(prefix_name=False)] = field(default_factory=ModelConfig)
+    clip: Annotated[ClipConfig, tyro.conf.OmitArgPrefixes] = field(default_factory=ClipConfig)
+    model: Annotated[ModelConfig, tyro.conf.OmitArgPrefixes] = field(default_factory=ModelConfig)
     epochs: int = 27
     batch_size: int = 8
     lr: float = 1e-3

@@ -11,7 +11,7 @@ from pathlib import Path
 from PIL import Image
 
 from generator.records import PairRecord, find_shards, read_shard
-from scorer.errors import DataError
+from scorer.errors import ConfigError, DataError
 
 BAD_SHARE = 0.05  # more bad pairs than this means that something is wrong with the data, not with a picture
 
@@ -46,7 +46,9 @@ class Tally:
 
 
 def shards_of(roots: tuple[Path, ...], split: str | None) -> list[Path]:
-    """The shards below the roots; DataError when there is none."""
+    """The shards below the roots; DataError when there is none, ConfigError without a root."""
+    if not roots:
+        raise ConfigError("give at least one run directory, split directory or .tar")
     shards = find_shards(list(roots), split)
     if not shards:
         where, which = ", ".join(map(str, roots)), f" of the split {split}" if split else ""

@@ -114,11 +114,11 @@ def groups_of(bank: Bank, seen: set[str]) -> dict[str, list[int]]:
     groups: dict[str, list[int]] = {"all": list(range(len(bank.pairs)))}
     for number, pair in enumerate(bank.pairs):
         names = [f"task: {pair.task}", f"source: {pair.source}"]
-        if pair.fact.kind == "relation":
+        if pair.fact.kind == "relation" and pair.task == "spatial":
             names.append(f"relation: {pair.fact.value_0}")
-        elif pair.fact.kind != "presence":
+        elif pair.task == "attribute":
             names.append(f"attribute: {pair.fact.kind}")
-        elif pair.words[0]:
+        elif pair.task == "negation":
             names.append(f"negation: {pair.words[0]}")
         nouns = {item.noun for item in pair.objects_0 + pair.objects_1}
         names.append(f"nouns: {'all seen in training' if nouns <= seen else 'some unseen in training'}")

@@ -282,7 +282,6 @@ def _data_fingerprint(*banks: Bank) -> str:
 
 def _check(config: TrainConfig) -> None:
     for name, bad in (
-        ("data", not config.data),
         ("epochs", config.epochs < 0),
         ("batch_size", config.batch_size < 1),
         ("lr", not config.lr > 0),

@@ -45,10 +45,10 @@ class Stage:
 
 
 STAGES = (
-    Stage("crops", 2600, 192, 1.0e-3, Mix(48, 0.0, 0.35, 0.0, (30, 50), 0.7), False),
-    Stage("one thing", 900, 128, 7e-4, Mix(96, 0.0, 0.5, 0.0, (26, 62), 0.3), False),
-    Stage("two things", 1200, 128, 5e-4, Mix(96, 0.6, 0.5, 0.3, (22, 50), 0.15), False),
-    Stage("token-wise", 1500, 96, 4e-4, Mix(96, 0.6, 0.5, 0.3, (22, 50), 0.15), True),
+    Stage("crops", 2400, 192, 1.0e-3, Mix(48, 0.0, 0.35, 0.0, (30, 50), 0.7), False),
+    Stage("one thing", 700, 128, 7e-4, Mix(96, 0.0, 0.5, 0.0, (26, 62), 0.3), False),
+    Stage("two things", 1000, 128, 5e-4, Mix(96, 0.6, 0.5, 0.3, (22, 50), 0.15), False),
+    Stage("token-wise", 1300, 96, 4e-4, Mix(96, 0.6, 0.5, 0.3, (22, 50), 0.15), True),
 )
 
 

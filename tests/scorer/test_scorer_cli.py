@@ -34,6 +34,12 @@ def test_help_lists_the_verbs() -> None:
     assert all(verb in found.stdout for verb in ("train", "eval", "score", "words"))
 
 
+def test_options_go_by_the_short_names_of_the_readme() -> None:
+    found = python("-m", "scorer", "train", "--help")
+    for option in ("--clip STR", "--pretrained STR", "--model STR", "--rows {", "--z-score {", "--epochs INT"):
+        assert option in found.stdout, option
+
+
 def test_a_users_mistake_is_one_line_and_code_2(tmp_path: Path) -> None:
     found = python("-m", "scorer", "eval", str(tmp_path / "none"), str(tmp_path))
     assert found.returncode == 2

@@ -12,7 +12,7 @@ from scorer_shapes import make_pair, write_shard
 from scorer.bank import Bank, EmptyError, build_bank
 from scorer.batches import epoch_plan, make_block, steps_of_epoch
 from scorer.data import ImageReader, Tally, decode, read_pairs, shards_of
-from scorer.errors import DataError
+from scorer.errors import ConfigError, DataError
 from scorer.features import Clip
 from scorer.functional import Marker, load_lexicon
 from scorer.splits import held_out
@@ -78,6 +78,8 @@ def test_many_unreadable_images_stop(clip: Clip, tmp_path: Path) -> None:
 def test_nothing_to_read(clip: Clip, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no complete shard"):
         shards_of((tmp_path,), None)
+    with pytest.raises(ConfigError, match="at least one"):
+        shards_of((), None)
     with pytest.raises(DataError, match="no such file"):
         shards_of((tmp_path / "nowhere",), None)
     shard = write_shard(tmp_path / "00000.tar", [])
