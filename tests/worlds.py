@@ -25,6 +25,7 @@ def asset_of(noun: str, number: int = 0) -> Asset:
         sha256=uid.encode().hex().ljust(64, "0")[:64],
         model=f"/nowhere/{uid}/model.npz",
         extent=EXTENTS[(len(noun) + number) % len(EXTENTS)],
+        coverage=(0.5, 0.5, 0.5),
         triangles=12,
         paint_plan=PaintPlan("material", "paint", 0.5, 0.9),
         title=noun,

@@ -13,7 +13,8 @@ class Asset:
 
     uid: unique within its source and stable ("bundled/mug", "folder/mug/kenney_mug", an Objaverse uid).
     model: path of the prepared model (.npz); sha256: of the original file.
-    extent: sides (x, y, z) of its own box, the longest is 1. paint_plan: None where no recognisable recolouring exists.
+    extent: sides (x, y, z) of its own box, the longest is 1. coverage: area of its silhouette from the front, the side
+    and above, where a square on the longest side is 1. paint_plan: None where no recognisable recolouring exists.
     """
 
     uid: str
@@ -23,6 +24,7 @@ class Asset:
     sha256: str
     model: str
     extent: tuple[float, float, float]
+    coverage: tuple[float, float, float]
     triangles: int
     paint_plan: PaintPlan | None
     title: str
@@ -65,5 +67,5 @@ class Catalog:
         """SHA-256 over everything that reaches a picture: content, nouns, extents and paint plans."""
         state = hashlib.sha256()
         for asset in self.assets:
-            state.update(repr((asset.uid, asset.noun, asset.sha256, asset.extent, asset.paint_plan)).encode())
+            state.update(repr((asset.uid, asset.noun, asset.sha256, asset.extent, asset.coverage, asset.paint_plan)).encode())
         return state.hexdigest()

@@ -87,6 +87,7 @@ def _asset(source: Source, name: str, prepared: Prepared) -> Asset:
         sha256=prepared.sha256,
         model=str(prepared.model),
         extent=prepared.extent,
+        coverage=prepared.coverage,
         triangles=prepared.triangles,
         paint_plan=prepared.paint_plan,
         title=source.title,

@@ -12,9 +12,11 @@ from generator.specs import ObjectSpec, Rgb, SceneSpec, Vec3
 from generator.tasks.stages import STAGES, Axis, Footprint, Stage, frame, light
 from generator.vocabulary import Vocabulary
 
-# Longest side of an object in frames: from about a fifth to nearly half of the picture.
+# Side in frames of an object that fills half of its square; others are scaled to show as much of themselves, within
+# these bounds on the longest side: from about a fifth to half of the picture.
 FRACTIONS = (0.28, 0.42)
-LARGEST = 0.52
+TYPICAL_COVERAGE = 0.5
+SMALLEST, LARGEST = 0.2, 0.5
 # Each further attempt draws objects this much larger: most first attempts fail on something too small.
 GROWTH = 0.12
 # Turns that keep an object's front in view.
@@ -85,9 +87,10 @@ def compose(
     name = choice(rng, stages)
     lying = name == "flatlay"
     place = choice(rng, context.backgrounds)
-    fraction = rng.uniform(*fractions) * (1 + GROWTH * attempt)
+    growth = 1 + GROWTH * attempt
+    fraction, largest = rng.uniform(*fractions) * growth, LARGEST * growth
     base = {
-        role: _pose(asset, float(rng.uniform(-1.0, 1.0)), float(fraction * rng.uniform(0.9, 1.1)), lying)
+        role: _pose(asset, float(rng.uniform(-1.0, 1.0)), float(fraction * rng.uniform(0.9, 1.1)), largest, lying)
         for role, asset in {part.role: part.asset for side in sides for part in side}.items()
     }
     poses = [[_scaled(base[part.role], part.factor) for part in side] for side in sides]
@@ -120,19 +123,18 @@ def _by_role(item: tuple[Part, _Pose]) -> str:
     return item[0].role
 
 
-def _pose(asset: Asset, turn: float, fraction: float, lying: bool) -> _Pose:
-    """`turn` in [-1, 1] of the allowed yaw; `fraction` of the frame for a square object, more for a thin one."""
+def _pose(asset: Asset, turn: float, fraction: float, largest: float, lying: bool) -> _Pose:
+    """`turn` in [-1, 1] of the allowed yaw; an object that fills half of its square is `fraction` long."""
     x, y, z = asset.extent
+    front, side, _ = asset.coverage
     yaw = turn * (LYING_YAW_DEG if lying else YAW_DEG)
     c, s = abs(math.cos(math.radians(yaw))), abs(math.sin(math.radians(yaw)))
     if lying:
-        width, height, depth = x * c + z * s, x * s + z * c, y
+        width, height, depth, covered = x * c + z * s, x * s + z * c, y, front
     else:
-        width, height, depth = x * c + y * s, z, x * s + y * c
-    longest, shortest = max(width, height), max(min(width, height), 1e-3)
-    # A thin object needs a longer side to show as much of itself.
-    wanted = min(fraction * (longest / shortest) ** 0.4, LARGEST)
-    scale = wanted / longest
+        width, height, depth, covered = x * c + y * s, z, x * s + y * c, max(front * c, side * s)
+    scale = fraction * math.sqrt(TYPICAL_COVERAGE / max(covered, 1e-3))
+    scale = min(max(scale, SMALLEST), largest) / max(width, height)
     return _Pose(yaw, scale, width * scale, depth * scale, height * scale)
 
 

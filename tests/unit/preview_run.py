@@ -126,6 +126,7 @@ def catalog_of(licences: dict[str, str], extra: str = "unused thing") -> Catalog
             sha256="0" * 64,
             model=f"{noun}.npz",
             extent=(1.0, 1.0, 1.0),
+            coverage=(1.0, 1.0, 1.0),
             triangles=12,
             paint_plan=None,
             title=f"A {noun} | by <someone>",
