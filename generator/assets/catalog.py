@@ -67,5 +67,6 @@ class Catalog:
         """SHA-256 over everything that reaches a picture: content, nouns, extents and paint plans."""
         state = hashlib.sha256()
         for asset in self.assets:
-            state.update(repr((asset.uid, asset.noun, asset.sha256, asset.extent, asset.coverage, asset.paint_plan)).encode())
+            decisive = (asset.uid, asset.noun, asset.sha256, asset.extent, asset.coverage, asset.paint_plan)
+            state.update(repr(decisive).encode())
         return state.hexdigest()
