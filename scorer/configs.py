@@ -87,7 +87,7 @@ class TrainConfig:
     """
 
     data: tyro.conf.Positional[tuple[Path, ...]]
-    out: Path
+    out: Path = Path("runs/scorer")
     clip: Annotated[ClipConfig, tyro.conf.OmitArgPrefixes] = field(default_factory=ClipConfig)
     model: Annotated[ModelConfig, tyro.conf.OmitArgPrefixes] = field(default_factory=ModelConfig)
     epochs: int = 27
