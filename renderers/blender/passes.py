@@ -105,5 +105,6 @@ def _set_up_masks(scene: "bpy.types.Scene") -> None:
     cycles.pixel_filter_type = "BOX"
     scene.cycles.filter_width = 0.01
     cycles.max_bounces = 0
-    cycles.transparent_max_bounces = MAX_LAYERS
+    # Cycles ends faint paths by chance unless told to follow them: what lies behind three surfaces would be lost.
+    cycles.min_transparent_bounces = cycles.transparent_max_bounces = MAX_LAYERS
     cycles.seed = 0
