@@ -54,6 +54,8 @@ def train(config: TrainConfig) -> Path:
     config.out.mkdir(parents=True, exist_ok=True)
     best = Trainer(config, clip, lexicon, *banks, group).fit(config.out / checkpoint.LAST, config.epochs)
     if config.control_epochs:
+        if group.is_first:
+            print(f"training the control on shuffled labels for {config.control_epochs} epochs", flush=True)
         control = Trainer(config, clip, lexicon, *banks, group, shuffled=True)
         control.fit(config.out / checkpoint.CONTROL, config.control_epochs)
     parallel.stop(group)
@@ -164,7 +166,8 @@ class Trainer:
     def _step(self, epoch: int, step: int, plan: dict[str, list[int]]) -> dict[str, Tensor]:
         """One Adam step; losses and accuracies by family, weighted by pairs, and the pair counts."""
         assert self.optimizer is not None
-        torch.manual_seed(seed_of(self.config.seed, "dropout", epoch, step, self.group.rank))
+        if self.config.model.dropout:
+            torch.manual_seed(seed_of(self.config.seed, "dropout", epoch, step, self.group.rank))
         if isinstance(self.bank.images, AugmentedImages):
             self.bank.images.seek(epoch, step)
         self.optimizer.zero_grad(set_to_none=True)

@@ -64,10 +64,15 @@ class MapScorer(Scorer):
     """A scorer that reads dense cosine similarity maps."""
 
     def maps(self, images: ImageTokens, texts: TextTokens) -> Tensor:
-        """The maps as the network sees them, (B, L, T, I): functional rows written, z-scored."""
-        text, token, row = (part.to(images.tokens.device, non_blocking=True) for part in occurrences(texts.marks))
-        maps = insert_rows(cosine_maps(images.tokens, texts.tokens), self.table, text, token, row)
-        return z_score(maps, self.config.z_score)
+        """The maps as the network sees them, (B, L, T, I): functional rows written, z-scored.
+
+        In float32 also under autocast: the differences between cosines are what the network reads.
+        """
+        device = images.tokens.device
+        text, token, row = (part.to(device, non_blocking=True) for part in occurrences(texts.marks))
+        with torch.autocast(device.type, enabled=False):
+            maps = insert_rows(cosine_maps(images.tokens, texts.tokens), self.table, text, token, row)
+            return z_score(maps, self.config.z_score)
 
     def forward(self, images: ImageTokens, texts: TextTokens) -> Tensor:
         maps = self.maps(images, texts)
