@@ -27,7 +27,17 @@ LICENCES = (
 )  # fmt: skip
 CREDITS_IN_CARD = 300
 # Flags that change no pair, and so do not belong in the command that makes the same data again.
-NOT_DECISIVE = {"out", "workers", "device", "dry_run", "timeout_s", "memory_gb", "shard_size"}
+NOT_DECISIVE = {
+    "out",
+    "workers",
+    "device",
+    "dry_run",
+    "timeout_s",
+    "memory_gb",
+    "shard_size",
+    "slice",
+    "retry_rejected",
+}
 
 WHAT_DIFFERS = {
     "spatial": "the spatial relation of two objects, meant in the image plane",

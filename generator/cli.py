@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import tyro
+
 from generator.errors import ConfigError
 from generator.plan import parse_shares
 from generator.records import ImageFormat
@@ -81,6 +83,8 @@ class Render:
     """Seconds after which a pair's render counts as hung."""
     memory_gb: float | None = None
     """Resident memory at which a renderer is replaced; 0 means no limit. Default: 80 % of the machine's, shared."""
+    slice: str = ""
+    """Make only every N-th shard, from the i-th on: "i/N", for Slurm arrays and other batch systems."""
     retry_rejected: bool = False
     """Give pairs rejected before another round of attempts, and those that took the renderer down another chance."""
     renderer: Literal["blender", "fake"] = "blender"
@@ -101,6 +105,7 @@ class Render:
         if self.timeout_s <= 0 or (self.memory_gb or 0.0) < 0:
             raise ConfigError("--timeout-s must be above 0 and --memory-gb not below 0")
         parse_shares(self.split)
+        parse_slice(self.slice)
         colours = tuple(load_vocabulary().colours) if self.colours == "all" else _names(self.colours, "colours")
         return dataclasses.replace(
             self,
@@ -125,8 +130,44 @@ class Preview:
 
 
 @dataclass(frozen=True)
+class Validate:
+    """Check finished runs from disk: digests, records, images, masks, captions, duplicates. Any fault: exit code 1."""
+
+    dirs: tyro.conf.Positional[tuple[Path, ...]]
+    """Run directories."""
+    workers: int | None = None
+    """Processes. Default: all cores."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """Say how far a run is: pairs and shards done, what was rejected, what is in quarantine."""
+
+    dir: tyro.conf.Positional[Path]
+    """Run directory."""
+
+
+@dataclass(frozen=True)
+class Merge:
+    """Join finished runs of other seeds or tasks into one, byte for byte."""
+
+    dirs: tyro.conf.Positional[tuple[Path, ...]]
+    """Run directories."""
+    out: Path
+    """The new run directory."""
+
+
+@dataclass(frozen=True)
 class Doctor:
     """Say what this machine can do: Python and Blender versions, render devices, missing libraries."""
+
+
+def parse_slice(text: str) -> tuple[int, int]:
+    """ "3/16" as (3, 16); "" as (1, 1). Raises ConfigError."""
+    number, _, of = (text or "1/1").partition("/")
+    if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+        raise ConfigError(f"--slice must be like 3/16, from 1/16 to 16/16, not {text}")
+    return int(number), int(of)
 
 
 def _names(text: str, flag: str) -> tuple[str, ...]:

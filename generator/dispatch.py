@@ -4,10 +4,13 @@ from typing import Annotated
 
 import tyro
 
-from generator.cli import Doctor, Preview, Render
+from generator.cli import Doctor, Merge, Preview, Render, Status, Validate
 
 Verb = (
     Annotated[Render, tyro.conf.subcommand("render")]
+    | Annotated[Status, tyro.conf.subcommand("status")]
+    | Annotated[Validate, tyro.conf.subcommand("validate")]
+    | Annotated[Merge, tyro.conf.subcommand("merge")]
     | Annotated[Preview, tyro.conf.subcommand("preview")]
     | Annotated[Doctor, tyro.conf.subcommand("doctor")]
 )
@@ -27,6 +30,18 @@ def run(arguments: list[str]) -> int:
             from generator.pipeline import run_render
 
             return run_render(verb)
+        case Status():
+            from generator.status import run_status
+
+            return run_status(verb)
+        case Validate():
+            from generator.validate import run_validate
+
+            return run_validate(verb)
+        case Merge():
+            from generator.merge import run_merge
+
+            return run_merge(verb)
         case Preview():
             from generator.preview import run_preview
 

@@ -17,7 +17,7 @@ from generator import __version__
 from generator.assets.catalog import Catalog
 from generator.assets.load import load_catalog
 from generator.backgrounds import Background, bundled, from_folder
-from generator.cli import Render
+from generator.cli import Render, parse_slice
 from generator.errors import AssetError, OutputError, RendererError
 from generator.executors import local
 from generator.plan import ShardPlan, parse_shares, shard_plans, split_catalogs
@@ -25,14 +25,14 @@ from generator.progress import Meter
 from generator.records import SCHEMA_VERSION
 from generator.retry import begin_round, current_round, end_round, is_behind
 from generator.shard_job import Recipe
-from generator.shards import Row, ShardStage, read_json, sha256, write_json
+from generator.shards import Row, ShardStage, read_json, sha256, write_json_once
 from generator.specs import RenderSettings, SurfaceSpec
 from generator.summary import Summary
 from generator.tasks import TASKS, Context, TaskOptions
 from generator.vocabulary import TEMPLATES, load_vocabulary
 
 # Not part of what a run is: they change when or where pairs are made, never what comes out.
-NOT_IN_FINGERPRINT = ("out", "workers", "dry_run", "timeout_s", "memory_gb", "retry_rejected")
+NOT_IN_FINGERPRINT = ("out", "workers", "dry_run", "timeout_s", "memory_gb", "retry_rejected", "slice")
 # Stop when more than this share of the pairs is rejected, once enough were tried to tell.
 MAX_REJECTED_SHARE, TRIED_BEFORE_STOP = 0.5, 40
 # Of this machine's memory, what all its renderers may hold together unless --memory-gb says otherwise.
@@ -51,18 +51,21 @@ def run_render(config: Render) -> int:
         from generator.dry_run import show_plan
 
         return show_plan(config, contexts)
-    run = describe_run(config, catalog, backgrounds)
+    run = describe_run(dataclasses.replace(config, slice="", retry_rejected=False), catalog, backgrounds)
     claim(config.out, run)
     if config.retry_rejected:
         begin_round(config.out)
-    summary = Summary(config)
     round_number = current_round(config.out)
+    summary = Summary(config, round_number)
     missing = missing_plans(config, round_number, summary)
     # So many workers as there is work for: the first few missing shards tell, without a look at all of them.
     first = list(itertools.islice(missing, config.workers))
     if first:
         recipe = make_recipe(config, contexts, run["fingerprint"], round_number, len(first))
         render_shards(config, recipe, itertools.chain(first, missing), len(first), summary)
+    if config.slice and not all_complete(config, round_number):
+        print(summary.text("other slices are not done; the last one writes card and gallery"))
+        return 0
     end_round(config.out)
     finish(config.out, run, catalog)
     print(summary.text())
@@ -71,12 +74,14 @@ def run_render(config: Render) -> int:
 
 def render_shards(config: Render, recipe: Recipe, plans: Iterator[ShardPlan], workers: int, summary: Summary) -> None:
     """Make the shards under a progress bar."""
-    with Meter(f"{config.task} pairs", config.n, "images", 2, summary.planned) as meter:
+    pairs = -(-config.n // parse_slice(config.slice)[1])
+    with Meter(f"{config.task} pairs", pairs, "images", 2, summary.planned) as meter:
 
         def report(row: Row, fresh: bool) -> None:
             summary.add(row, fresh)
             meter.reach(summary.planned, f"{summary.rejected} rejected")
-            stop_if_hopeless(summary)
+            if not recipe.round:  # What was rejected before is likely to be rejected again.
+                stop_if_hopeless(summary)
 
         local.run(recipe, plans, workers, report)
 
@@ -84,13 +89,21 @@ def render_shards(config: Render, recipe: Recipe, plans: Iterator[ShardPlan], wo
 def missing_plans(config: Render, round_number: int, summary: Summary) -> Iterator[ShardPlan]:
     """The shards still to make, one by one as they are asked for; complete ones go into the summary in passing."""
     assert config.out is not None
-    for plan in shard_plans(config.seed, config.n, parse_shares(config.split), config.shard_size):
+    number, of = parse_slice(config.slice)
+    plans = shard_plans(config.seed, config.n, parse_shares(config.split), config.shard_size)
+    for plan in itertools.islice(plans, number - 1, None, of):
         stage = ShardStage(config.out, plan.split, plan.number)
         stats = read_json(stage.base.with_suffix(".json")) if stage.complete() else None
         if stats is None or is_behind(stats, round_number):
             yield plan
         else:
             summary.add_sealed(stats)
+
+
+def all_complete(config: Render, round_number: int) -> bool:
+    """Whether no shard is missing, of any slice."""
+    whole = dataclasses.replace(config, slice="")
+    return next(missing_plans(whole, round_number, Summary(whole, round_number)), None) is None
 
 
 def read_assets(source: str, workers: int) -> Catalog:
@@ -198,18 +211,21 @@ def describe_run(config: Render, catalog: Catalog, backgrounds: tuple[Background
 def claim(out: Path, run: dict[str, Any]) -> None:
     """Make the output directory this run's own, or refuse, naming what differs."""
     path = out / "run.json"
-    if path.exists():
+    try:
+        # A dry run leaves its plan there.
+        foreign = out.exists() and any(
+            item.name.strip(".").split(".")[0] not in ("run", "plan") for item in out.iterdir()
+        )
+    except OSError as error:
+        raise OutputError(f"cannot read {out}: {error.strerror}; give another --out") from error
+    if foreign and not path.exists():
+        raise OutputError(f"{out} is not empty and holds no run; give another --out")
+    if path.exists() or not write_json_once(path, run):
         before = read_json(path)
+        if not all(isinstance(before.get(part), type(content)) for part, content in run.items()):
+            raise OutputError(f"{path} is damaged: it does not say which run this is; give another --out")
         if before["fingerprint"] != run["fingerprint"]:
             raise OutputError(f"{out} holds another run ({'; '.join(_differences(before, run))}); give another --out")
-        return
-    if out.exists() and any(out.iterdir()):
-        raise OutputError(f"{out} is not empty and holds no run; give another --out")
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"cannot make {out}: {error.strerror}; give another --out") from error
-    write_json(path, run)
 
 
 def stop_if_hopeless(summary: Summary) -> None:

@@ -155,7 +155,7 @@ class ShardStage:
             leftover.unlink(missing_ok=True)
         tar_path, parquet_path = self.base.with_suffix(".tar"), self.base.with_suffix(".parquet")
         digest, size = hashlib.sha256(), 0
-        with _replacing(tar_path) as temporary, temporary.open("wb") as tar:
+        with replacing(tar_path) as temporary, temporary.open("wb") as tar:
             for path in sorted(self.folder.glob("*.pair")):
                 row, fragment = read_staged(path)
                 rows.append(row)
@@ -167,7 +167,7 @@ class ShardStage:
             tar.write(end)
             digest.update(end)
             _flush(tar)
-        with _replacing(parquet_path) as temporary:
+        with replacing(parquet_path) as temporary:
             _write_parquet(rows, temporary)
             with temporary.open("rb+") as written:
                 _flush(written)
@@ -240,10 +240,28 @@ def read_staged(path: Path) -> tuple[Row, bytes]:
 
 def write_json(path: Path, data: Any) -> None:
     """Indented JSON, whole or not at all."""
-    with _replacing(path) as temporary, temporary.open("w", encoding="utf-8") as stream:
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as stream:
         json.dump(data, stream, indent=2, ensure_ascii=False)
         stream.write("\n")
         _flush(stream)
+
+
+def write_json_once(path: Path, data: Any) -> bool:
+    """Write a file that is not there yet, whole or not at all; False when it is there, whoever was first."""
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}.tmp")
+    write_json(temporary, data)
+    try:
+        # A link, unlike a rename, does not replace; where several processes try at once, one of them wins.
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    except OSError:  # A file system without links.
+        if path.exists():
+            return False
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return True
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -275,8 +293,8 @@ def read_rows(path: Path) -> list[Row]:
 
 
 @contextlib.contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    """`with _replacing(path) as temporary:` renames temporary to path when the block succeeds. Makes the folder.
+def replacing(path: Path) -> Iterator[Path]:
+    """`with replacing(path) as temporary:` renames temporary to path when the block succeeds. Makes the folder.
 
     The temporary name is nobody else's: two processes that write the same file do not meet in it.
     """

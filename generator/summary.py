@@ -6,14 +6,16 @@ from typing import Any
 
 from generator.cli import Render
 from generator.progress import clock
+from generator.quarantine import quarantined
 from generator.shards import Row
 
 
 class Summary:
     """Counts of a run: what was there before, and what this call made (`tried`)."""
 
-    def __init__(self, config: Render) -> None:
+    def __init__(self, config: Render, round_number: int) -> None:
         self._config = config
+        self._round = round_number
         self._begin = time.monotonic()
         self.planned = 0
         self.rejected = 0
@@ -39,7 +41,7 @@ class Summary:
                 self.tried_rejected += 1
                 self.example = f"{row.key}: {row.detail}"
 
-    def text(self) -> str:
+    def text(self, note: str = "") -> str:
         """Accepted, rejected by reason, rate, places, and what to type next."""
         out = self._config.out
         seconds = time.monotonic() - self._begin
@@ -53,6 +55,13 @@ class Summary:
             lines.append(f"{made} images in {clock(seconds)} ({made / seconds:.2f} images/s)")
         else:
             lines.append("nothing was missing")
+        assert out is not None
+        pairs, assets = quarantined(out, self._round)
+        if pairs:
+            fault = f"; at fault: {', '.join(assets)}" if assets else ""
+            lines.append(f"{pairs} pairs took the renderer down{fault} (see {out}/quarantine, or --retry-rejected)")
+        if note:
+            return "\n".join([*lines, note])
         lines += [
             f"shards:  {out}/*/*.tar",
             f"gallery: {out}/index.html",
