@@ -150,13 +150,17 @@ def make_contexts(config: Render, catalog: Catalog, backgrounds: tuple[Backgroun
     colour = config.task == "attribute" and "colour" in options.attributes
     catalogs = split_catalogs(catalog, config.seed, config.split_by, shares, TASKS[config.task].roles)
     for name, part in catalogs.items():
-        usable = part.paintable if colour else part
-        if len(usable.by_noun) < TASKS[config.task].roles:
-            kind = " whose colour can be changed" if colour else ""
-            raise AssetError(
-                f"{config.task} needs assets of at least {TASKS[config.task].roles} nouns{kind}; "
-                f"{config.assets} has {len(usable.by_noun)} for {name}"
-            )
+        needs = {"": part}
+        if colour:
+            needs[" whose colour can be changed"] = part.paintable
+        if config.task == "attribute" and "size" in options.attributes:
+            needs[" bulky enough to be small"] = part.bulky
+        for kind, usable in needs.items():
+            if len(usable.by_noun) < TASKS[config.task].roles:
+                raise AssetError(
+                    f"{config.task} needs assets of at least {TASKS[config.task].roles} nouns{kind}; "
+                    f"{config.assets} has {len(usable.by_noun)} for {name}"
+                )
     if colour and not vocabulary.colour_pairs(options.colours):
         raise AssetError(f"--colours {config.colours}: no two of them can be told apart safely; give more")
     return {name: Context(config.seed, part, backgrounds, vocabulary, options) for name, part in catalogs.items()}

@@ -42,7 +42,7 @@ class ObjectSpec:
 
     model: path of the prepared model (.npz; unit box, base on z = 0, front towards -y).
     position_m: where the middle of the turned object's footprint stands; its lowest point touches this z.
-    pitch_deg: turn about x before the yaw about z (-90 lays the object on its back, front up).
+    spin_deg, pitch_deg, yaw_deg: turns about its own z, then x (-90 lays it on its back, front up), then the world's z.
     scale_m: length of the longest side of the object's own box.
     colour, size: the named attribute, None where the object keeps its own; paint: the sRGB colour to paint with.
     """
@@ -59,6 +59,7 @@ class ObjectSpec:
     paint: Rgb | None = None
     paint_plan: PaintPlan | None = None
     size: str | None = None
+    spin_deg: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

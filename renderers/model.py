@@ -56,4 +56,5 @@ def load_model(path: str | Path) -> Model:
 
 
 def _material(raw: dict[str, Any]) -> Material:
-    return Material(**{key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()})
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
+    return Material(**values)

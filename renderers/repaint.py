@@ -19,6 +19,8 @@ PAINT_MATERIAL = "paint"
 # Below this share of what is seen from the front a stranger would not name the object by the new colour: a red car
 # shows as much glass, tyre and lamp as red.
 MIN_SHARE = 0.45
+# ... and more where the paint is only guessed at, from hues.
+MIN_FOUND_SHARE = 0.6
 # Painted parts whose luminance varies more than this (95th to 5th percentile, log2) hold a picture, not a colour.
 MAX_CONTRAST_STOPS = 4.0
 # Textures modulate the new colour within these factors, so that white prints on a dark ground do not glare.
@@ -98,7 +100,7 @@ def analyse(model: Model) -> PaintPlan | None:
     for mode in modes:
         weight = paint_weight(points.linear, mode) * seen
         share = float(weight.sum() / total)
-        if share < MIN_SHARE:
+        if share < MIN_FOUND_SHARE:
             continue
         part = points.linear[weight > 0.5]
         low, high = np.percentile(luminance(part), [5, 95])

@@ -74,6 +74,10 @@ class Blender:
         self._child.close()
         self._scratch.cleanup()
 
+    def resident_bytes(self) -> int:
+        """Memory that the process holds now."""
+        return self._child.resident_bytes()
+
     def render(self, scene: SceneSpec, seed: int = 7) -> Picture:
         """Render one scene."""
         self._count += 1
@@ -190,11 +194,12 @@ def pane_mesh() -> tuple[Floats, NDArray[np.int64], Floats]:
 
 
 def placed(spec: ObjectSpec, positions: Floats) -> Floats:
-    """World positions: pitched about x, turned about z, set down a thousandth of its size above its place."""
-    p, t = math.radians(spec.pitch_deg), math.radians(spec.yaw_deg)
+    """World positions: spun about its own z, pitched about x, turned about z, set down a thousandth of its size above its place."""
+    p, t, u = (math.radians(angle) for angle in (spec.pitch_deg, spec.yaw_deg, spec.spin_deg))
     pitch = np.array([[1, 0, 0], [0, math.cos(p), -math.sin(p)], [0, math.sin(p), math.cos(p)]])
     yaw = np.array([[math.cos(t), -math.sin(t), 0], [math.sin(t), math.cos(t), 0], [0, 0, 1]])
-    turned = positions @ (yaw @ pitch).T * spec.scale_m
+    spin = np.array([[math.cos(u), -math.sin(u), 0], [math.sin(u), math.cos(u), 0], [0, 0, 1]])
+    turned = positions @ (yaw @ pitch @ spin).T * spec.scale_m
     low, high = turned.min(axis=0), turned.max(axis=0)
     anchor = [(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, low[2] - 0.001 * spec.scale_m]
     moved: Floats = turned - anchor + np.array(spec.position_m)

@@ -6,6 +6,9 @@ from functools import cached_property
 
 from generator.specs import PaintPlan
 
+# Share of its square that a bulky thing covers from the front or the side.
+BULKY_COVERAGE = 0.22
+
 
 @dataclass(frozen=True, slots=True)
 class Asset:
@@ -61,6 +64,11 @@ class Catalog:
     def paintable(self) -> "Catalog":
         """The part whose colour can be changed recognisably."""
         return Catalog(tuple(asset for asset in self.assets if asset.paint_plan is not None), ())
+
+    @cached_property
+    def bulky(self) -> "Catalog":
+        """The part that can be small in a picture and still be seen: no forks, poles or wires."""
+        return Catalog(tuple(asset for asset in self.assets if max(asset.coverage[:2]) >= BULKY_COVERAGE), ())
 
     @cached_property
     def fingerprint(self) -> str:

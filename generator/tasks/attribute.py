@@ -25,8 +25,8 @@ def sample(context: Context, index: int, attempt: int, split: str) -> PairSpec:
     kind = turn(seed, NAME, "kind", options.attributes, index)
     # Kinds take turns: each deals nouns, values and sides by its own count of pairs, or none would come out even.
     number = index // len(options.attributes)
-    # Only recognisably paintable assets can take part in colours; sizes are open to all.
-    catalog = context.catalog.paintable if kind == "colour" else context.catalog
+    # Only recognisably paintable assets take part in colours, and thin ones cannot be small and still be seen.
+    catalog = context.catalog.paintable if kind == "colour" else context.catalog.bulky
     noun_a, noun_b = cast(seed, f"{NAME} {kind}", tuple(catalog.by_noun), words.nouns, ROLES, number)
     a, b = (choice(rng, catalog.by_noun[noun]) for noun in (noun_a, noun_b))
     slot = turn(seed, f"{NAME} {kind}", "slot", SIDES, number)

@@ -44,7 +44,7 @@ class Stage:
 
     name: str
     slots: tuple[Vec3, Vec3]
-    pitch_deg: float
+    lying: bool
     slabs: tuple[SlabSpec, ...]
     camera: CameraSpec
 
@@ -75,7 +75,7 @@ def shelf(rng: np.random.Generator, axis: Axis, size: Footprint, place: Backgrou
         for name, sign, x in (("side left", -1, middle - half), ("side right", 1, middle + half))
     ]
     slabs = [*boards, *(sides if rng.uniform() < 0.5 else ()), _wall(wall_y, place)]
-    return Stage("shelf", slots, 0.0, tuple(slabs), camera)
+    return Stage("shelf", slots, False, tuple(slabs), camera)
 
 
 def steps(rng: np.random.Generator, axis: Axis, size: Footprint, place: Background) -> Stage:
@@ -101,7 +101,7 @@ def steps(rng: np.random.Generator, axis: Axis, size: Footprint, place: Backgrou
     flat = _slots(rng, axis, size, riser, (0.0, 1.0), gap_x=rng.uniform(MIN_GAP, MAX_GAP))
     slots = tuple((x, round(z / riser) * tread, z) for x, _, z in flat)
     camera = _camera(rng, (slots[0], slots[1]), (elevation, elevation), azimuth=(-12.0, 12.0), focal=(50.0, 85.0))
-    return Stage("steps", (slots[0], slots[1]), 0.0, (*treads, _wall(rows[-1] * tread + 1.0, place)), camera)
+    return Stage("steps", (slots[0], slots[1]), False, (*treads, _wall(rows[-1] * tread + 1.0, place)), camera)
 
 
 def flatlay(rng: np.random.Generator, axis: Axis, size: Footprint, place: Background) -> Stage:
@@ -114,7 +114,7 @@ def flatlay(rng: np.random.Generator, axis: Axis, size: Footprint, place: Backgr
     surface = replace(surface, lit=True, roughness=max(surface.roughness, 0.8))
     ground = _box("ground", (-8, 8), (-8, 8), (0, 0), surface)
     camera = _camera(rng, (lying[0], lying[1]), elevation=(80.0, 89.0), azimuth=(-3.0, 3.0), focal=(50.0, 85.0))
-    return Stage("flatlay", (lying[0], lying[1]), -90.0, (ground,), camera)
+    return Stage("flatlay", (lying[0], lying[1]), True, (ground,), camera)
 
 
 def ground(rng: np.random.Generator, axis: Axis, size: Footprint, place: Background) -> Stage:
@@ -131,7 +131,7 @@ def ground(rng: np.random.Generator, axis: Axis, size: Footprint, place: Backgro
     slab = _box("ground", (-12, 12), (-6, back), (-0.06, 0.0), floor, 0.006 if on_table else 0.0)
     wall_y = back + (rng.uniform(0.4, 1.0) if on_table else 0.0)
     camera = _camera(rng, slots, elevation=(7.0, 26.0), azimuth=(-15.0, 15.0), focal=(45.0, 85.0))
-    return Stage("ground", slots, 0.0, (slab, _wall(wall_y, place)), camera)
+    return Stage("ground", slots, False, (slab, _wall(wall_y, place)), camera)
 
 
 # Low enough to reach under a board; steep where things lie, or their shadows would make them float.

@@ -9,7 +9,7 @@ import bpy  # Before bmesh and mathutils, which exist only once bpy is loaded.
 # isort: split
 import bmesh
 import numpy as np
-from mathutils import Euler, Matrix, Vector
+from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
 from generator.specs import CameraSpec, LightSpec, ObjectSpec, PaintPlan, Rgb, SceneSpec, SlabSpec, camera_axes
@@ -141,15 +141,16 @@ _STAGE = materials.Material("stage", (0.0, 0.0, 0.0, 1.0), 0.0, 1.0, (0.0, 0.0, 
 
 def _placement(spec: ObjectSpec, positions: NDArray[np.float32]) -> Matrix:
     """Turn, scale and set down: the turned object's footprint is centred on x, y and its lowest point touches z."""
-    turn = (
-        Euler((0.0, 0.0, math.radians(spec.yaw_deg))).to_matrix()
-        @ Euler((math.radians(spec.pitch_deg), 0.0, 0.0)).to_matrix()
-    )
+    turn = _about("Z", spec.yaw_deg) @ _about("X", spec.pitch_deg) @ _about("Z", spec.spin_deg)
     turned = positions.astype(np.float64) @ np.array(turn).T * spec.scale_m
     low, high = turned.min(axis=0), turned.max(axis=0)
     anchor = np.array([(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, low[2] - CLEARANCE * spec.scale_m])
     move = Matrix.Translation(Vector(np.array(spec.position_m) - anchor))
     return move @ turn.to_4x4() @ Matrix.Scale(spec.scale_m, 4)
+
+
+def _about(axis: str, angle_deg: float) -> Matrix:
+    return Matrix.Rotation(math.radians(angle_deg), 3, axis)
 
 
 def _model_mesh(model: Model) -> "bpy.types.Mesh":

@@ -23,13 +23,14 @@ COUNT = 400
 
 
 def corners(item: ObjectSpec) -> NDArray[np.float64]:
-    """(8, 3) corners of the asset's box in the world: pitched about x, then turned about z, then set down."""
+    """(8, 3) corners of the asset's box in the world: spun about its z, pitched about x, turned about z, set down."""
     x, y, z = EXTENT_OF[item.uid]
     box = np.array(list(itertools.product((-x / 2, x / 2), (-y / 2, y / 2), (0, z)))) * item.scale_m
-    p, t = math.radians(item.pitch_deg), math.radians(item.yaw_deg)
+    p, t, u = (math.radians(angle) for angle in (item.pitch_deg, item.yaw_deg, item.spin_deg))
     pitch = np.array([[1, 0, 0], [0, math.cos(p), -math.sin(p)], [0, math.sin(p), math.cos(p)]])
     yaw = np.array([[math.cos(t), -math.sin(t), 0], [math.sin(t), math.cos(t), 0], [0, 0, 1]])
-    turned = box @ (yaw @ pitch).T
+    spin = np.array([[math.cos(u), -math.sin(u), 0], [math.sin(u), math.cos(u), 0], [0, 0, 1]])
+    turned = box @ (yaw @ pitch @ spin).T
     low, high = turned.min(axis=0), turned.max(axis=0)
     moved: NDArray[np.float64] = turned - [(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, low[2]] + item.position_m
     return moved
