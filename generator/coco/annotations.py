@@ -41,8 +41,7 @@ class Instance:
     """One annotated object.
 
     box_xywh: COCO's own [x, y, width, height) in pixels, clipped to the photo. area_px: pixels of the object itself,
-    the box's where the file does not say. segmentation: polygons or RLE as the
-    file has it, None where it is missing.
+    the box's where the file does not say. segmentation: polygons or RLE as in the file, None where there is none.
     """
 
     id: int
@@ -55,7 +54,7 @@ class Instance:
 
     @property
     def box(self) -> tuple[int, int, int, int]:
-        """[x0, y0, x1, y1) in whole pixels: every pixel that the box touches by half or more."""
+        """[x0, y0, x1, y1) in whole pixels: the box's edges rounded."""
         x, y, width, height = self.box_xywh
         return round(x), round(y), round(x + width), round(y + height)
 
@@ -77,8 +76,10 @@ class Corpus:
 MAX_WORDS = 60
 
 
-def read_corpus(captions: Path, instances: Path | None) -> Corpus:
+def read_corpus(captions: Path, instances: Path | None, segmentations: bool = False) -> Corpus:
     """Both files as one corpus. DataError names the file and its first fault that cannot be worked around.
+
+    Without `segmentations` the boxes' outlines are dropped: they are most of a large file, and only masks need them.
 
     A photo need not have captions or instances; a caption or box of a photo that neither file lists is counted.
     """
@@ -91,7 +92,7 @@ def read_corpus(captions: Path, instances: Path | None) -> Corpus:
         instance_file = _read_file(instances, "bbox")
         photos |= _photos(instance_file, instances, faults)
         licenses |= _licenses(instance_file)
-        boxes = _instances(instance_file, instances, photos, faults)
+        boxes = _instances(instance_file, instances, photos, segmentations, faults)
     return Corpus(photos, _captions(caption_file, photos, faults), boxes, licenses, faults)
 
 
@@ -214,7 +215,7 @@ def _captions(data: Mapping[str, Any], photos: Mapping[int, Photo], faults: Faul
 
 
 def _instances(
-    data: Mapping[str, Any], path: Path, photos: Mapping[int, Photo], faults: Faults
+    data: Mapping[str, Any], path: Path, photos: Mapping[int, Photo], segmentations: bool, faults: Faults
 ) -> dict[int, list[Instance]]:
     try:
         names = {int(entry["id"]): str(entry["name"]) for entry in data["categories"]}
@@ -237,7 +238,9 @@ def _instances(
         if box is None:
             faults["box empty or outside its image"] += 1
             continue
-        item = Instance(number, photo.id, category, box, area, crowd, entry.get("segmentation"))
+        item = Instance(
+            number, photo.id, category, box, area, crowd, entry.get("segmentation") if segmentations else None
+        )
         instances.setdefault(photo.id, []).append(item)
     return instances
 

@@ -46,7 +46,7 @@ def as_csv(rows: Iterable[Credit]) -> str:
 
 
 def as_markdown(rows: Iterable[Credit]) -> str:
-    """The card's section on licences: the source, the photos under each licence, and a warning where one forbids use."""
+    """The card's section on licences: the source, photos by licence, and a warning where one forbids some use."""
     counts = Counter((row.license, row.license_url) for row in rows)
     lines = [ANNOTATIONS, "", ALTERED, "", "| licence of the photo | photos |", "|---|---|"]
     lines += [

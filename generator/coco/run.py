@@ -105,7 +105,8 @@ def read_present(config: CocoRun) -> tuple[Corpus, list[str]]:
     """The corpus, cut down to the photos that --images holds and --licenses allows, and those photos' file names."""
     if not config.images.is_dir():
         raise ConfigError(f"--images {config.images}: no such folder")
-    corpus = read_corpus(config.captions, config.instances)
+    masks = isinstance(config, CocoSpatial) and config.paste == "mask"
+    corpus = read_corpus(config.captions, config.instances, segmentations=masks)
     files = present_files(config.images)
     kept: dict[int, Photo] = {}
     for photo in corpus.photos.values():
@@ -249,7 +250,7 @@ def _summary(config: CocoRun, faults: Faults, tally: Tally, mined_s: float, tota
         lines.append(f"{tally.rejected} rejected: {_counts(tally.reasons)}")
     if +faults:
         lines.append(f"annotations: {_counts(faults)}")
-    if tally.why:
+    if +tally.why:
         lines.append(f"passed over: {_counts(tally.why)}")
     lines += [
         f"mining {clock(mined_s)}, in all {clock(total_s)}",

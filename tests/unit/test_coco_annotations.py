@@ -171,7 +171,14 @@ def test_no_segmentation_is_no_mask(segmentation: object) -> None:
 
 @pytest.mark.parametrize(
     "segmentation",
-    [[[1, 2]], "nonsense", {"counts": [5]}, {"size": [3, 3], "counts": "abc"}, {"size": [2, 2], "counts": [1, 2, 1]}, {"size": [HEIGHT, WIDTH], "counts": [5]}],
+    [
+        [[1, 2]],
+        "nonsense",
+        {"counts": [5]},
+        {"size": [3, 3], "counts": "abc"},
+        {"size": [2, 2], "counts": [1, 2, 1]},
+        {"size": [HEIGHT, WIDTH], "counts": [5]},
+    ],
 )
 def test_segmentation_that_cannot_be_decoded(segmentation: object) -> None:
     pytest.importorskip("pycocotools")
