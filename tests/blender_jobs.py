@@ -1,6 +1,8 @@
 """What the Blender tests share: one worker process, models made of numbers, and a ray caster to compare with."""
 
 import math
+import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,6 +31,7 @@ from generator.specs import (
     to_json,
 )
 
+ROOT = Path(__file__).resolve().parents[1]
 Floats = NDArray[np.float64]
 LIGHT = LightSpec(20.0, 45.0, 10.0, 2.5, (1.0, 1.0, 1.0), 0.5, (1.0, 1.0, 1.0))
 GREY = SurfaceSpec((0.6, 0.6, 0.6), 0.8)
@@ -113,6 +116,16 @@ def thing(model: Path, position: Vec3 = (0.0, 0.0, 0.0), scale: float = 0.8, yaw
     return ObjectSpec(
         "A", model.name, "thing", str(model), position, yaw, pitch, scale, paint=paint, paint_plan=plan
     )  # fmt: skip
+
+
+def render(out: Path, *flags: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    """`python -m generator render`, small, on the CPU."""
+    command = [sys.executable, "-m", "generator", "render", "--out", str(out), "--device", "cpu", *flags]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False
+    )  # fmt: skip
+    assert not check or done.returncode == 0, done.stderr
+    return done
 
 
 # --- models ----------------------------------------------------------------------------------------------------------
