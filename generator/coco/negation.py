@@ -79,7 +79,7 @@ def sides(corpus: Corpus, min_area: float, why: Counter[str]) -> Iterator[Side]:
             present |= 1 << number
             possible |= like[item.category]
             share = item.box_xywh[2] * item.box_xywh[3] / (photo.width * photo.height)
-            if share >= min_area and not item.is_crowd:
+            if share >= min_area and not item.is_crowd and not nouns().categories[item.category].uneven:
                 named[number] = item
         if len(named) < 2:
             why["fewer than two large enough categories"] += 1

@@ -51,7 +51,8 @@ class Category:
     """One COCO category.
 
     noun: how a caption calls it. words: singular words for the same thing, the noun included. broader: words whose
-    mention leaves open whether it is there. like: names of the categories it is mixed up with.
+    mention leaves open whether it is there. like: names of the categories it is mixed up with. uneven: a missing box
+    does not say that it is absent.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Category:
     words: frozenset[str]
     broader: frozenset[str]
     like: frozenset[str]
+    uneven: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,8 @@ def nouns() -> Nouns:
         words = frozenset((name, noun, *entry.get("words", ())))
         if name == "person":
             words |= frozenset(table["people"])
-        categories[name] = Category(name, noun, words, frozenset(entry.get("broader", ())), frozenset(like[name]))
+        broader = frozenset(entry.get("broader", ()))
+        categories[name] = Category(name, noun, words, broader, frozenset(like[name]), entry.get("uneven", False))
     names = {_couple(word) for category in categories.values() for word in category.words if word.count(" ") == 1}
     names |= {_couple(entry) for entry in table["two_words"]}
     names |= {(first, f"{last}s") for first, last in names}
