@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from generator.errors import OutputError
 from generator.plan import ShardPlan
 from generator.quarantine import Quarantine
 from generator.records import SCHEMA_VERSION, ImageFormat, PairRecord, key_of
@@ -53,6 +54,7 @@ def make_shard(
     Raises OutputError when another process is at it, or when something cannot be written.
     """
     stage = ShardStage(recipe.out, plan.split, plan.number)
+    check_there(recipe.out)
     with stage.lock():
         begin = time.monotonic()
         open_round(stage, recipe.round)
@@ -74,7 +76,14 @@ def make_shard(
         info: dict[str, object] = {"fingerprint": recipe.fingerprint, "seconds": round(time.monotonic() - begin, 3)}
         if recipe.round:
             info["round"] = recipe.round
+        check_there(recipe.out)
         return stage.seal(info)
+
+
+def check_there(out: Path) -> None:
+    """Raises OutputError when the run is not where it was: an empty mount point takes files without complaint."""
+    if not (out / "run.json").exists():
+        raise OutputError(f"{out} no longer holds the run (no run.json): was a mount lost? Then run again")
 
 
 class _Maker:

@@ -22,7 +22,7 @@ from generator.quarantine import quarantined
 from generator.records import read_shard
 from generator.retry import begin_round, current_round, end_round
 from generator.shard_job import Recipe, make_shard
-from generator.shards import Row, read_rows, sha256
+from generator.shards import Row, read_rows, sha256, write_json
 from generator.specs import RenderSettings
 from tests.worlds import asset_of, catalog_of, context_of
 
@@ -68,6 +68,7 @@ def recipe_of(out: Path, round_number: int = 0, **changes: Any) -> Recipe:
 
 
 def made(out: Path, indices: tuple[int, ...] = tuple(range(PAIRS)), number: int = 0, **changes: Any) -> dict[int, Row]:
+    write_json(out / "run.json", {})
     make_shard(recipe_of(out, **changes), ShardPlan("train", number, indices), lambda *_: None, lambda: False)
     return {row.index: row for row in read_rows(out / "train" / f"{number:05d}.parquet")}
 
