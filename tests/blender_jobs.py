@@ -207,7 +207,7 @@ def pane_mesh() -> tuple[Floats, NDArray[np.int64], Floats]:
 
 
 def placed(spec: ObjectSpec, positions: Floats) -> Floats:
-    """World positions: spun about its own z, pitched about x, turned about z, set down a thousandth of its size above its place."""
+    """World positions: spun about its own z, pitched about x, turned about z, set down a thousandth of its size up."""
     p, t, u = (math.radians(angle) for angle in (spec.pitch_deg, spec.yaw_deg, spec.spin_deg))
     pitch = np.array([[1, 0, 0], [0, math.cos(p), -math.sin(p)], [0, math.sin(p), math.cos(p)]])
     yaw = np.array([[math.cos(t), -math.sin(t), 0], [math.sin(t), math.cos(t), 0], [0, 0, 1]])

@@ -61,6 +61,7 @@ def model_material(
             pixels = _recoloured(pixels, base, paint if painted else None, plan)
         texture = tree.nodes.new("ShaderNodeTexImage")
         texture.image = new_image(f"{name}.texture", pixels)
+        tree.nodes.active = texture  # Workbench shows the active node's image,
         colour, alpha = texture.outputs["Color"], texture.outputs["Alpha"]
         tree.links.new(colour, shader.inputs["Base Color"])
     else:
@@ -69,6 +70,7 @@ def model_material(
             assert paint is not None
             base = repaint(base, plan, paint)
         shader.inputs["Base Color"].default_value = (*(float(value) for value in base[0]), 1.0)
+        material.diffuse_color = shader.inputs["Base Color"].default_value  # ... or else this colour.
     if item.uses_corner_rgba and not painted:
         _multiply_corner_colour(tree, shader)
     tree.links.new(_with_alpha(tree, item, shader.outputs[0], alpha), output.inputs["Surface"])
@@ -119,12 +121,14 @@ def surface_material(surface: SurfaceSpec, name: str) -> "bpy.types.Material":
         tree.links.new(shader.outputs[0], mix.inputs[2])
         tree.links.new(mix.outputs[0], output.inputs["Surface"])
     socket.default_value = srgb_to_rgba(surface.rgb)
+    material.diffuse_color = srgb_to_rgba(surface.rgb)
     if surface.texture is None:
         return material
     coordinates = tree.nodes.new("ShaderNodeTexCoord")
     mapping = tree.nodes.new("ShaderNodeMapping")
     texture = tree.nodes.new("ShaderNodeTexImage")
     texture.image = bpy.data.images.load(surface.texture, check_existing=True)
+    tree.nodes.active = texture
     if surface.projection == "camera":
         texture.extension = "EXTEND"
         tree.links.new(coordinates.outputs["Window"], mapping.inputs["Vector"])
