@@ -5,12 +5,17 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from generator.assets.catalog import Catalog
 from generator.assets.load import load_catalog
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# No test fails for being slow: machines are shared.
+hypothesis.settings.register_profile("twinscene", deadline=None)
+hypothesis.settings.load_profile("twinscene")
 
 
 @pytest.fixture(scope="session", autouse=True)

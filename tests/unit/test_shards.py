@@ -86,7 +86,7 @@ def test_the_tar_says_nothing_of_this_machine(tmp_path: Path) -> None:
 
 
 @given(order=st.permutations(range(4)))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=8, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=8)
 def test_the_order_of_making_leaves_no_trace(order: list[int], tmp_path_factory: pytest.TempPathFactory) -> None:
     digests = []
     for indices in (range(4), order):
@@ -105,7 +105,7 @@ def test_staged_pairs_survive_and_are_found_again(tmp_path: Path) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_damage_to_a_staged_pair_makes_it_missing(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
