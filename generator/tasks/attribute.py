@@ -10,11 +10,9 @@ from generator.tasks.stages import STAGES, Axis
 
 NAME = "attribute"
 ROLES = 2
-# How much longer the big object is than it would be small.
-SIZE_RATIO = (1.8, 2.2)
-# A big object against an ordinary one, and their usual size in frames: the small one must still be seen.
-BIG = 1.2
-SIZE_FRACTIONS = (0.36, 0.43)
+# How much longer an object is when it is big than when it is small, and the length of a big one in frames.
+SIZE_RATIO = (1.6, 1.85)
+BIG_FRACTIONS = (0.38, 0.44)
 SIDES: tuple[int, int] = (0, 1)
 
 
@@ -49,7 +47,7 @@ def sample(context: Context, index: int, attempt: int, split: str) -> PairSpec:
         big_first = turn(seed, NAME, "size", SIDES, number)
         values = sizes if big_first == 0 else (sizes[1], sizes[0])
         ratio = float(rng.uniform(*SIZE_RATIO))
-        factors = {sizes[0]: BIG, sizes[1]: BIG / ratio}
+        factors = {sizes[0]: 1.0, sizes[1]: 1.0 / ratio}
         first, second = (
             tuple(
                 Part(role, asset, place, factor=factors[values[number]], size=values[number])
@@ -73,7 +71,7 @@ def sample(context: Context, index: int, attempt: int, split: str) -> PairSpec:
             axis,
             ((first[0], first[1]), (second[0], second[1])),
             attempt,
-            FRACTIONS if kind == "colour" else SIZE_FRACTIONS,
+            FRACTIONS if kind == "colour" else BIG_FRACTIONS,
         ),
         captions_0=text.captions_0,
         captions_1=text.captions_1,
