@@ -26,7 +26,7 @@ class PaintPlan:
 
     mode: "material": only the materials called `material`; "all": everything but near-black parts;
         "chromatic": what has a hue of its own; greys, blacks and whites stay as they are.
-    luminance: mean linear luminance of the painted part, the level that maps onto the new colour itself.
+    luminance: median linear luminance of the painted part, the level that maps onto the new colour itself.
     share: painted part of the asset's surface, 0 to 1.
     """
 

@@ -1,6 +1,6 @@
 """Give an asset a new colour and keep its detail: which part is paint, and what its texels become.
 
-A painted texel takes the new colour, scaled by its own luminance against the mean of the painted part: prints, seams
+A painted texel takes the new colour, scaled by its own luminance against the median of the painted part: prints, seams
 and baked shading stay, hue and saturation are the new ones. All of it is plain numpy, so that what the
 renderer does and what the analysis measures are one function.
 """
@@ -95,7 +95,7 @@ def analyse(model: Model) -> PaintPlan | None:
         share = float((seen * painted).sum() / total)
         if share < MIN_SHARE:
             return None
-        return PaintPlan("material", PAINT_MATERIAL, _mean_luminance(points.linear[painted]), round(share, 4))
+        return PaintPlan("material", PAINT_MATERIAL, _usual_luminance(points.linear[painted]), round(share, 4))
     modes: tuple[Literal["chromatic", "all"], ...] = ("chromatic", "all")
     for mode in modes:
         weight = paint_weight(points.linear, mode) * seen
@@ -105,7 +105,7 @@ def analyse(model: Model) -> PaintPlan | None:
         part = points.linear[weight > 0.5]
         low, high = np.percentile(luminance(part), [5, 95])
         if np.log2((high + 1e-3) / (low + 1e-3)) <= MAX_CONTRAST_STOPS:
-            return PaintPlan(mode, "", _mean_luminance(part), round(share, 4))
+            return PaintPlan(mode, "", _usual_luminance(part), round(share, 4))
     return None
 
 
@@ -172,8 +172,8 @@ def _texels(texture: NDArray[np.uint8], uv: NDArray[np.float64]) -> NDArray[np.f
     return texels
 
 
-def _mean_luminance(linear: Rgbs) -> float:
-    return round(float(luminance(linear).mean()), 6)
+def _usual_luminance(linear: Rgbs) -> float:
+    return round(float(np.median(luminance(linear))), 6)
 
 
 def _ramp(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:

@@ -11,6 +11,8 @@ from renderers.repaint import repaint, to_linear, to_srgb
 # Each surface lets this much of what is behind it through in the mask pass. A power of two, so that sums are
 # exact in float32; small enough that everything behind a surface adds up to less than the surface itself.
 MASK_TRANSMISSION = 0.125
+# From this opacity on a blended surface (tinted glass) counts as seen.
+SEEN_ALPHA = 0.25
 
 
 def srgb_to_rgba(rgb: Rgb) -> tuple[float, float, float, float]:
@@ -180,7 +182,7 @@ def _with_alpha(
     alpha: "bpy.types.NodeSocket | None",
     hard: bool = False,
 ) -> "bpy.types.NodeSocket":
-    """The shader behind the material's alpha; `hard` cuts blended alpha at one half, as masks need."""
+    """The shader behind the material's alpha; `hard` cuts blended alpha, as masks need."""
     if item.alpha_mode == "opaque":
         return shader
     if alpha is None:
@@ -197,7 +199,7 @@ def _with_alpha(
         step = tree.nodes.new("ShaderNodeMath")
         step.operation = "GREATER_THAN"
         tree.links.new(alpha, step.inputs[0])
-        step.inputs[1].default_value = item.alpha_cutoff if item.alpha_mode == "mask" else 0.5
+        step.inputs[1].default_value = item.alpha_cutoff if item.alpha_mode == "mask" else SEEN_ALPHA
         alpha = step.outputs[0]
     hole = tree.nodes.new("ShaderNodeBsdfTransparent")
     mix = tree.nodes.new("ShaderNodeMixShader")
