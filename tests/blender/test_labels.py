@@ -84,7 +84,12 @@ def named(pixels: NDArray[np.uint8]) -> str:
     return str(names[int(np.bincount(distance.argmin(axis=1), minlength=len(names)).argmax())])
 
 
-@pytest.mark.parametrize("name", ["spatial", "colour", "size", "negation"])
+# From the bundled library, and from third-party models of any scale, origin and make where they are at hand.
+SPATIAL = pytest.mark.parametrize("name", ["spatial", "real spatial"])
+COLOUR = pytest.mark.parametrize("name", ["colour", "real colour"])
+
+
+@pytest.mark.parametrize("name", ["spatial", "colour", "size", "negation", "real spatial", "real colour"])
 def test_boxes_and_counts_are_those_of_the_masks(run_of: RunOf, name: str) -> None:
     found = samples(run_of(name))
     rows = [row for path in run_of(name).glob("*/*.parquet") for row in read_rows(path)]
@@ -106,8 +111,9 @@ def test_boxes_and_counts_are_those_of_the_masks(run_of: RunOf, name: str) -> No
                 assert image[mask == number].std() > 2
 
 
-def test_relations_hold_in_the_masks(run_of: RunOf) -> None:
-    for sample in samples(run_of("spatial")):
+@SPATIAL
+def test_relations_hold_in_the_masks(run_of: RunOf, name: str) -> None:
+    for sample in samples(run_of(name)):
         said = {}
         for side, (_, mask, _) in enumerate(sides(sample)):
             (ax0, ay0, ax1, ay1), (bx0, by0, bx1, by1) = box(mask == 1), box(mask == 2)
@@ -137,8 +143,9 @@ def test_twins_differ_where_the_objects_are(run_of: RunOf) -> None:
                 assert ((mask_one > 0) == (mask_two > 0)).all()
 
 
-def test_colours_are_those_that_the_captions_say(run_of: RunOf) -> None:
-    for sample in samples(run_of("colour")):
+@COLOUR
+def test_colours_are_those_that_the_captions_say(run_of: RunOf, name: str) -> None:
+    for sample in samples(run_of(name)):
         seen = []
         for image, mask, objects in sides(sample):
             names = [named(image[mask == number]) for number in (1, 2)]
