@@ -43,6 +43,12 @@ class Render:
     """Seed of everything random. The same seed, assets and versions give the same bytes."""
     assets: str = "bundled"
     """3D models: "bundled", "objaverse", or a directory with one folder of GLB, glTF or OBJ files per noun."""
+    categories: str = ""
+    """With objaverse: LVIS categories or plain nouns, e.g. mug,phone. Default: some 200 everyday things."""
+    per_category: int = 0
+    """With objaverse: objects of each category; 0 for all that were fetched."""
+    licences: str = "cc0,by"
+    """With objaverse: licences to accept, of cc0, by, by-sa, by-nd, by-nc, by-nc-sa, by-nc-nd."""
     backgrounds: str = "bundled"
     """What stands behind the objects: "bundled", or a directory of images."""
     engine: Engine = "cycles"
@@ -170,8 +176,13 @@ def parse_slice(text: str) -> tuple[int, int]:
     return int(number), int(of)
 
 
+def split_names(text: str) -> tuple[str, ...]:
+    """ "mug, phone" as its parts, empty ones left out."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
 def _names(text: str, flag: str) -> tuple[str, ...]:
-    names = tuple(part.strip() for part in text.split(",") if part.strip())
+    names = split_names(text)
     if not names:
         raise ConfigError(f"--{flag} names nothing")
     if len(set(names)) < len(names):

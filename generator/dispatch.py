@@ -1,16 +1,47 @@
 """From the command line to the verb that was asked for. Each verb's code is imported when it runs, not before."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import tyro
 
+from generator.assets import commands
+from generator.assets.commands import AssetsFetch, AssetsList, AssetsShow, AssetsVet
 from generator.cli import Doctor, Merge, Preview, Render, Status, Validate
+from generator.coco.commands import CocoAttribute, CocoNegation, CocoRun, CocoSpatial, CocoSwapNoun, run_coco
+
+
+@dataclass(frozen=True)
+class Assets:
+    """Fetch, check, list and look at 3D models."""
+
+    verb: (
+        Annotated[AssetsFetch, tyro.conf.subcommand("fetch")]
+        | Annotated[AssetsVet, tyro.conf.subcommand("vet")]
+        | Annotated[AssetsList, tyro.conf.subcommand("list")]
+        | Annotated[AssetsShow, tyro.conf.subcommand("show")]
+    )
+
+
+@dataclass(frozen=True)
+class Coco:
+    """Build the same kind of pairs from COCO's photographs and annotations."""
+
+    verb: (
+        Annotated[CocoAttribute, tyro.conf.subcommand("attribute")]
+        | Annotated[CocoSpatial, tyro.conf.subcommand("spatial")]
+        | Annotated[CocoNegation, tyro.conf.subcommand("negation")]
+        | Annotated[CocoSwapNoun, tyro.conf.subcommand("swap-noun")]
+    )
+
 
 Verb = (
     Annotated[Render, tyro.conf.subcommand("render")]
     | Annotated[Status, tyro.conf.subcommand("status")]
     | Annotated[Validate, tyro.conf.subcommand("validate")]
     | Annotated[Merge, tyro.conf.subcommand("merge")]
+    | Annotated[Coco, tyro.conf.subcommand("coco")]
+    | Annotated[Assets, tyro.conf.subcommand("assets")]
     | Annotated[Preview, tyro.conf.subcommand("preview")]
     | Annotated[Doctor, tyro.conf.subcommand("doctor")]
 )
@@ -23,9 +54,19 @@ def run(arguments: list[str]) -> int:
         prog="python -m generator",
         description="TwinScene: image pairs and captions that differ in exactly one fact.",
         args=arguments,
-        config=(tyro.conf.OmitArgPrefixes,),
+        config=(tyro.conf.OmitArgPrefixes, tyro.conf.OmitSubcommandPrefixes),
     )
-    match verb:
+    match verb.verb if isinstance(verb, Assets | Coco) else verb:
+        case AssetsFetch() as config:
+            return commands.run_fetch(config)
+        case AssetsVet() as config:
+            return commands.run_vet(config)
+        case AssetsList() as config:
+            return commands.run_list(config)
+        case AssetsShow() as config:
+            return commands.run_show(config)
+        case CocoRun() as config:
+            return run_coco(config)
         case Render():
             from generator.pipeline import run_render
 

@@ -16,8 +16,9 @@ import psutil
 from generator import __version__
 from generator.assets.catalog import Catalog
 from generator.assets.load import load_catalog
+from generator.assets.objaverse import Selection
 from generator.backgrounds import Background, bundled, from_folder
-from generator.cli import Render, parse_slice
+from generator.cli import Render, parse_slice, split_names
 from generator.errors import AssetError, OutputError, RendererError
 from generator.executors import local
 from generator.plan import ShardPlan, parse_shares, shard_plans, split_catalogs
@@ -27,6 +28,7 @@ from generator.retry import begin_round, current_round, end_round, is_behind
 from generator.shard_job import Recipe
 from generator.shards import Row, ShardStage, read_json, sha256, write_json_once
 from generator.specs import RenderSettings, SurfaceSpec
+from generator.storage import Place
 from generator.summary import Summary
 from generator.tasks import TASKS, Context, TaskOptions
 from generator.vocabulary import TEMPLATES, load_vocabulary
@@ -37,6 +39,8 @@ NOT_IN_FINGERPRINT = ("out", "workers", "dry_run", "timeout_s", "memory_gb", "re
 MAX_REJECTED_SHARE, TRIED_BEFORE_STOP = 0.5, 40
 # Of this machine's memory, what all its renderers may hold together unless --memory-gb says otherwise.
 MEMORY_SHARE = 0.8
+# Pairs in index.html.
+GALLERY = 240
 
 
 def run_render(config: Render) -> int:
@@ -44,31 +48,37 @@ def run_render(config: Render) -> int:
     config = config.resolved()
     assert config.out is not None
     assert config.workers is not None
-    catalog = read_assets(config.assets, config.workers)
+    catalog = read_assets(config)
     backgrounds = read_backgrounds(config.backgrounds)
     contexts = make_contexts(config, catalog, backgrounds)
     if config.dry_run:
         from generator.dry_run import show_plan
 
         return show_plan(config, contexts)
+    place = Place(config.out, cache_folder())
+    config = dataclasses.replace(config, out=place.out)
+    place.refresh()
     run = describe_run(dataclasses.replace(config, slice="", retry_rejected=False), catalog, backgrounds)
-    claim(config.out, run)
+    claim(place.out, run)
     if config.retry_rejected:
-        begin_round(config.out)
-    round_number = current_round(config.out)
+        begin_round(place.out)
+    place.publish_run()
+    round_number = current_round(place.out)
     summary = Summary(config, round_number)
     missing = missing_plans(config, round_number, summary)
     # So many workers as there is work for: the first few missing shards tell, without a look at all of them.
     first = list(itertools.islice(missing, config.workers))
     if first:
-        recipe = make_recipe(config, contexts, run["fingerprint"], round_number, len(first))
+        recipe = make_recipe(config, contexts, run["fingerprint"], round_number, len(first), place.url)
         render_shards(config, recipe, itertools.chain(first, missing), len(first), summary)
+    place.refresh()
     if config.slice and not all_complete(config, round_number):
         print(summary.text("other slices are not done; the last one writes card and gallery"))
         return 0
-    end_round(config.out)
-    finish(config.out, run, catalog)
-    print(summary.text())
+    end_round(place.out)
+    with place.finishing(GALLERY):
+        finish(place.out, run, catalog)
+    print(summary.text(place.url))
     return 0
 
 
@@ -106,7 +116,7 @@ def all_complete(config: Render, round_number: int) -> bool:
     return next(missing_plans(whole, round_number, Summary(whole, round_number)), None) is None
 
 
-def read_assets(source: str, workers: int) -> Catalog:
+def read_assets(config: Render) -> Catalog:
     """The catalog of `--assets`, with a progress bar where models must be prepared first."""
     meter: Meter | None = None
 
@@ -115,7 +125,10 @@ def read_assets(source: str, workers: int) -> Catalog:
         meter = meter or Meter("preparing assets", total, "assets")
         meter.reach(done)
 
-    return load_catalog(source, cache=cache_folder() / "assets", workers=workers, report=report)
+    assert config.workers is not None
+    selection = Selection(split_names(config.categories), config.per_category, split_names(config.licences))
+    cache = cache_folder() / "assets"
+    return load_catalog(config.assets, cache=cache, workers=config.workers, report=report, selection=selection)
 
 
 def read_backgrounds(source: str) -> tuple[Background, ...]:
@@ -167,7 +180,7 @@ def make_contexts(config: Render, catalog: Catalog, backgrounds: tuple[Backgroun
 
 
 def make_recipe(
-    config: Render, contexts: dict[str, Context], fingerprint: str, round_number: int, workers: int
+    config: Render, contexts: dict[str, Context], fingerprint: str, round_number: int, workers: int, url: str
 ) -> Recipe:
     """What the workers need to know: `workers` of them share this machine's cores and memory."""
     assert config.out is not None
@@ -190,6 +203,7 @@ def make_recipe(
         memory_limit_bytes=int(memory_gb * 2**30),
         fingerprint=fingerprint,
         round=round_number,
+        store=url,
     )
 
 
@@ -248,7 +262,7 @@ def finish(out: Path, run: dict[str, Any], catalog: Catalog) -> None:
     from generator.preview import write_preview
 
     write_card(out, run, catalog)
-    write_preview(out)
+    write_preview(out, GALLERY)
 
 
 def _differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:

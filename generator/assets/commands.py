@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from generator.cli import split_names
 from generator.errors import AssetError, ConfigError
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def run_fetch(config: AssetsFetch) -> int:
 
     if config.per_category < 1 or config.workers < 1:
         raise ConfigError("--per-category and --workers must be at least 1")
-    selection = Selection(_names(config.categories), config.per_category, _names(config.licences))
+    selection = Selection(split_names(config.categories), config.per_category, split_names(config.licences))
     root = config.root or default_root()
     with _progress("fetching", "objects") as report:
         outcome = fetch(Repository(root), selection, config.workers, report)
@@ -151,7 +152,7 @@ def run_show(config: AssetsShow) -> int:
     if min(config.columns, config.limit, config.samples_per_pixel) < 1 or not 32 <= config.size <= 1024:
         raise ConfigError("--columns, --limit and --samples-per-pixel must be at least 1, --size between 32 and 1024")
     catalog = _catalog(config.assets, config.workers)
-    wanted = set(_names(config.nouns))
+    wanted = set(split_names(config.nouns))
     unknown = sorted(wanted - set(catalog.by_noun))
     if unknown:
         raise AssetError(f"no accepted models of {', '.join(unknown)} in {config.assets}")
@@ -203,10 +204,6 @@ def _catalog(source: str, workers: int | None, limits: "Limits | None" = None) -
     with _progress("preparing", "models") as report:
         vetted = vet_sources(sources, source, cache=default_cache(), workers=workers, report=report, limits=limits)
     return Catalog(vetted.assets, (*vetted.rejects, *left_out))
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _print_rejects(rejects: tuple["Reject", ...]) -> None:
