@@ -56,39 +56,40 @@ def run(arguments: list[str]) -> int:
         args=arguments,
         config=(tyro.conf.OmitArgPrefixes, tyro.conf.OmitSubcommandPrefixes),
     )
-    match verb.verb if isinstance(verb, Assets | Coco) else verb:
-        case AssetsFetch() as config:
-            return commands.run_fetch(config)
-        case AssetsVet() as config:
-            return commands.run_vet(config)
-        case AssetsList() as config:
-            return commands.run_list(config)
-        case AssetsShow() as config:
-            return commands.run_show(config)
-        case CocoRun() as config:
-            return run_coco(config)
+    command = verb.verb if isinstance(verb, Assets | Coco) else verb
+    match command:
+        case AssetsFetch():
+            return commands.run_fetch(command)
+        case AssetsVet():
+            return commands.run_vet(command)
+        case AssetsList():
+            return commands.run_list(command)
+        case AssetsShow():
+            return commands.run_show(command)
+        case CocoRun():
+            return run_coco(command)
         case Render():
             from generator.pipeline import run_render
 
-            return run_render(verb)
+            return run_render(command)
         case Status():
             from generator.status import run_status
 
-            return run_status(verb)
+            return run_status(command)
         case Validate():
             from generator.validate import run_validate
 
-            return run_validate(verb)
+            return run_validate(command)
         case Merge():
             from generator.merge import run_merge
 
-            return run_merge(verb)
+            return run_merge(command)
         case Preview():
             from generator.preview import run_preview
 
-            return run_preview(verb)
+            return run_preview(command)
         case Doctor():
             from generator.doctor import run_doctor
 
-            return run_doctor(verb)
-    raise AssertionError(verb)
+            return run_doctor(command)
+    raise AssertionError(command)
