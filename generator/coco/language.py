@@ -78,7 +78,6 @@ def parse_many(model: str, texts: Sequence[str], read: "Reader[T]", workers: int
     if workers == 1 or len(texts) <= CHUNK:
         yield from parse(load(model), texts, read)
         return
-    load(model)  # a missing model is an error here and not a broken pool
     chunks = [texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK)]
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(workers, len(chunks)), context, _start_worker, (model,)) as pool:

@@ -17,7 +17,7 @@ from generator.coco.annotations import Corpus, Faults, Photo, read_captions, rea
 from generator.coco.commands import CocoAttribute, CocoNegation, CocoRun, CocoSpatial, CocoSwapNoun
 from generator.coco.credits import as_csv, as_markdown, credits_of
 from generator.coco.images import present_files
-from generator.coco.language import version
+from generator.coco.language import load, version
 from generator.coco.make import ShardJob, make_all, shard_sizes
 from generator.coco.plan import Draft, Limits, PlannedPair, select
 from generator.coco.records import Context
@@ -72,11 +72,15 @@ def run(config: CocoRun) -> int:
     assert config.out is not None
     assert config.workers is not None
     begin = time.monotonic()
+    if isinstance(config, CocoAttribute | CocoSwapNoun):
+        load(config.model)  # A missing model is said before a minute of reading.
     corpus, files = read_present(config)
     run_info = describe(config, files)
-    claim(config.out, run_info)
+    if config.out.exists():
+        claim(config.out, run_info)  # Refuse a foreign directory before minutes of mining, ...
     tally = Tally(Counter(), Counter())
     pairs = plan_pairs(config, corpus, tally.why)
+    claim(config.out, run_info)  # ... and leave no directory behind where nothing can be made.
     mined_s = time.monotonic() - begin
     jobs = []
     for split, number, members in shard_sizes(pairs, config.shard_size):

@@ -15,7 +15,7 @@ from PIL import Image
 
 from generator.coco.commands import CocoAttribute, CocoNegation, CocoRun, CocoSpatial, CocoSwapNoun, run_coco
 from generator.coco.plan import split_of
-from generator.errors import ConfigError, DataError, OutputError
+from generator.errors import ConfigError, DataError, DependencyError, OutputError
 from generator.plan import parse_shares
 from generator.records import Sample, find_shards, read_shard
 from generator.shards import Row, read_rows
@@ -167,6 +167,13 @@ def test_negation_needs_certain_absence(tmp_path: Path, categories: tuple[str, s
     world.write()
     with pytest.raises(DataError, match="no photo gives a pair for coco negation"):
         run_coco(config(world, "negation", tmp_path / "out", split="train=1"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_missing_model_leaves_nothing_behind(world: CocoFiles, tmp_path: Path) -> None:
+    with pytest.raises(DependencyError, match="'en_none_such' is not installed"):
+        run_coco(config(world, "attribute", tmp_path / "out", model="en_none_such"))
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
