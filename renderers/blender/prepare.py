@@ -31,10 +31,8 @@ DECIMATE_FROM = 500
 # Less of every view than this (a pole covers about 2 %) means that there is nothing to recognise.
 MIN_COVERAGE = 0.008
 # Kinds of data that importers make.
-DATA = (
-    "objects meshes materials images textures armatures actions shape_keys collections node_groups cameras lights"
-    " curves texts worlds"
-).split()
+DATA = ("objects", "meshes", "materials", "images", "textures", "armatures", "actions", "shape_keys", "collections")
+DATA += ("node_groups", "cameras", "lights", "curves", "texts", "worlds")
 RESET_EVERY = 100
 _served = 0
 PLAIN = Material("plain", (0.8, 0.8, 0.8, 1.0), 0.0, 0.5, (0.0, 0.0, 0.0), "opaque", 0.5, -1, False)
@@ -93,7 +91,7 @@ def prepare(source: str, max_triangles: int) -> tuple[Model, dict[str, Any]]:
 
 
 def clear() -> None:
-    """An empty scene. Removing the data is ten times faster than a factory reset, which is left for what that misses."""
+    """An empty scene. Removing the data is much faster than a factory reset, which is left for what that misses."""
     global _served
     if _served % RESET_EVERY == 0:
         bpy.ops.wm.read_factory_settings(use_empty=True)
