@@ -1,20 +1,20 @@
 """The language model: loading it, and parsing many captions in a few processes.
 
-Only the tagger and the parser run; lemmas, entities and attribute rules are left out, because they cost a third
-of the time and differ between versions of spaCy.
+Only the tagger and the parser run: nothing here asks for entities, and lemmas differ between versions of spaCy.
 """
 
 import importlib.metadata
 import itertools
-import logging
 import multiprocessing
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING, TypeVar
 
-from generator.errors import ConfigError, DependencyError
+from generator.errors import ConfigError, DependencyError, UserError
+from generator.progress import Meter
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -27,8 +27,6 @@ CHUNK = 4096
 
 T = TypeVar("T")
 Reader = Callable[["Doc"], T]
-
-log = logging.getLogger(__name__)
 
 
 def load(model: str) -> "Language":
@@ -73,15 +71,29 @@ def parse(nlp: "Language", texts: Iterable[str], read: "Reader[T]") -> Iterator[
 def parse_many(model: str, texts: Sequence[str], read: "Reader[T]", workers: int) -> Iterator[T]:
     """`parse` over `workers` processes, each with its own model; the order is that of `texts` whatever the number.
 
-    `read` must be a function of a module (it is sent by name).
+    `read` must be a function of a module (it is sent by name). Shows its progress where there is much to do.
     """
-    if workers == 1 or len(texts) <= CHUNK:
+    if len(texts) <= CHUNK:
         yield from parse(load(model), texts, read)
         return
+    with Meter("parsing", len(texts), "captions") as meter:
+        for done, chunk in enumerate(_chunks(model, texts, read, workers), 1):
+            yield from chunk
+            meter.reach(min(done * CHUNK, len(texts)))
+
+
+def _chunks(model: str, texts: Sequence[str], read: "Reader[T]", workers: int) -> Iterator[list[T]]:
     chunks = [texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK)]
+    if workers == 1:
+        nlp = load(model)
+        yield from (list(parse(nlp, chunk, read)) for chunk in chunks)
+        return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(workers, len(chunks)), context, _start_worker, (model,)) as pool:
-        yield from itertools.chain.from_iterable(pool.map(_parse_chunk, chunks, itertools.repeat(read)))
+    try:
+        with ProcessPoolExecutor(min(workers, len(chunks)), context, _start_worker, (model,)) as pool:
+            yield from pool.map(_parse_chunk, chunks, itertools.repeat(read))
+    except BrokenProcessPool as error:
+        raise UserError("a language process was killed (out of memory?); try again with fewer --workers") from error
 
 
 def words(text: str) -> list[str]:
