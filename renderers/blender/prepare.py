@@ -31,8 +31,10 @@ DECIMATE_FROM = 500
 # Less of every view than this (a pole covers about 2 %) means that there is nothing to recognise.
 MIN_COVERAGE = 0.008
 # Kinds of data that importers make.
-DATA = ("objects", "meshes", "materials", "images", "textures", "armatures", "actions", "shape_keys", "collections")
-DATA += ("node_groups", "cameras", "lights", "curves", "texts", "worlds")
+DATA = (
+    *("objects", "meshes", "materials", "images", "textures", "armatures", "actions", "shape_keys", "collections"),
+    *("node_groups", "cameras", "lights", "curves", "texts", "worlds"),
+)
 RESET_EVERY = 100
 _served = 0
 PLAIN = Material("plain", (0.8, 0.8, 0.8, 1.0), 0.0, 0.5, (0.0, 0.0, 0.0), "opaque", 0.5, -1, False)
