@@ -127,7 +127,7 @@ class Render:
 class Preview:
     """Write index.html, a gallery that opens from disk, for a run directory."""
 
-    out: Path
+    out: tyro.conf.Positional[Path]
     """Run directory."""
     limit: int = 240
     """Pairs to show at most."""
