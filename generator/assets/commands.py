@@ -106,7 +106,8 @@ def run_fetch(config: AssetsFetch) -> int:
     if len(outcome.failures) > SHOWN_FAILURES:
         print(f"failed: {len(outcome.failures) - SHOWN_FAILURES} more")
     if outcome.short:
-        print(f"fewer than {config.per_category} under these licences: {', '.join(outcome.short)}")
+        shown = ", ".join(outcome.short[:SHOWN_FAILURES]) + (", ..." if len(outcome.short) > SHOWN_FAILURES else "")
+        print(f"fewer than {config.per_category} under these licences in {len(outcome.short)} categories: {shown}")
     print(f"{outcome.total} objects in {root}, {outcome.new} of them new, {len(outcome.failures)} failed")
     if len(outcome.failures) > MAX_FAILED_SHARE * (outcome.total + len(outcome.failures)):
         raise AssetError(
