@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
+from scorer.seeding import seed_of
 from scorer.tiny.sprites import OWN, REPO, bundled_nouns, colour_values, looks, sprite_path
 
 # Said between two things that both are there, true or not: the encoder shall not read them, the maps' rows do.
@@ -38,6 +39,7 @@ class Mix:
     crop_px: side of the pictures; smaller than the tower's own in the crops stage. two: share with two things.
     say_colour: share of single things whose colour is said; bind: share of pairs with both colours said. sides: least
     and most longer side of a thing in pixels. bare: share of captions without opening, and of nouns without article.
+    texture: share of backs that look tiled, planked or rough instead of smooth.
     """
 
     crop_px: int
@@ -46,6 +48,7 @@ class Mix:
     bind: float
     sides: tuple[int, int]
     bare: float
+    texture: float = 0.0
 
 
 class Grammar:
@@ -83,6 +86,7 @@ class Painter:
                 self._looks.append([order.index(str(look)) for look in data["looks"]])
         with np.load(folder / "stages.npz") as data:
             self._stages: NDArray[np.uint8] = data["stages"]
+        self._textures = _textures()
         assert order[0] == OWN
 
     def vocabulary(self) -> list[str]:
@@ -101,7 +105,7 @@ class Painter:
         captions = []
         for i in range(size):
             things = self._things(rng, mix)
-            pictures[i] = self._draw(rng, things, mix.crop_px)
+            pictures[i] = self._draw(rng, things, mix)
             text, bag = self._say(rng, things, mix)
             captions.append(text)
             for j, thing in enumerate(things):
@@ -123,8 +127,9 @@ class Painter:
         places = _places(rng, [thing.side_px for thing in things], mix.crop_px)
         return [Thing(t.noun, t.look, t.side_px, x, y) for t, (x, y) in zip(things, places, strict=True)]
 
-    def _draw(self, rng: np.random.Generator, things: Sequence[Thing], size: int) -> NDArray[np.uint8]:
-        canvas = self._backdrop(rng, size)
+    def _draw(self, rng: np.random.Generator, things: Sequence[Thing], mix: Mix) -> NDArray[np.uint8]:
+        size = mix.crop_px
+        canvas = self._backdrop(rng, size, mix.texture)
         for thing in things:
             at = self._looks[thing.noun].index(thing.look)
             sprites = self._sprites[thing.noun]
@@ -141,8 +146,17 @@ class Painter:
         gain, lift = rng.uniform(0.85, 1.15), rng.uniform(-12, 12)
         return np.clip(np.asarray(canvas, np.float32) * gain + lift, 0, 255).astype(np.uint8)
 
-    def _backdrop(self, rng: np.random.Generator, size: int) -> Image.Image:
-        """A cut of an empty stage, or a soft random gradient."""
+    def _backdrop(self, rng: np.random.Generator, size: int, texture: float) -> Image.Image:
+        """A cut of an empty stage, or a soft random gradient; textured or smooth."""
+        plain = self._plain_backdrop(rng, size)
+        # A stage without texture draws no number for it.
+        if texture == 0 or rng.random() >= texture:
+            return plain
+        pattern = self._textures[int(rng.integers(len(self._textures)))]
+        pattern = np.roll(pattern, [int(rng.integers(96)), int(rng.integers(96))], axis=(0, 1))[:size, :size, None]
+        return Image.fromarray((np.asarray(plain, np.float32) * pattern).clip(0, 255).astype(np.uint8))
+
+    def _plain_backdrop(self, rng: np.random.Generator, size: int) -> Image.Image:
         if rng.random() < 0.7:
             stage = Image.fromarray(self._stages[int(rng.integers(len(self._stages)))])
             side = int(rng.integers(stage.width // 2, stage.width + 1))
@@ -170,6 +184,27 @@ class Painter:
             self.grammar.openings[int(rng.integers(len(self.grammar.openings)))] if rng.random() >= mix.bare else ""
         )
         return opening + between.join(phrases), bag
+
+
+def _textures(count: int = 240, size: int = 96) -> list[NDArray[np.float32]]:
+    """Brightness patterns (H, W) around 1: joints of tiles, planks or bricks, rough at several scales."""
+    patterns = []
+    for number in range(count):
+        rng = np.random.Generator(np.random.PCG64(seed_of(0, "texture", number)))
+        pattern = np.ones((size, size), np.float32)
+        for cells in (4, 12, 32, 96):
+            noise = Image.fromarray(rng.standard_normal((cells, cells)).astype(np.float32))
+            pattern += rng.uniform(0, 0.09) * np.asarray(noise.resize((size, size), Image.Resampling.BICUBIC))
+        if number % 3:
+            height, width = (int(size / rng.integers(2, 14)) for _ in range(2))
+            joint = rng.uniform(0.5, 0.9)
+            for row, top in enumerate(range(0, size, height)):
+                pattern[top] *= joint
+                shift = (row % 2) * width // 2 if number % 3 == 1 else int(rng.integers(width))
+                pattern[top : top + height, shift::width] *= joint
+                pattern[top : top + height] *= rng.uniform(0.9, 1.1)
+        patterns.append(pattern.T.copy() if rng.random() < 0.3 else pattern)
+    return patterns
 
 
 def _places(rng: np.random.Generator, sides: Sequence[int], size: int) -> list[tuple[int, int]]:

@@ -34,10 +34,14 @@ LOG_EVERY, SAVE_EVERY = 50, 500
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One part of the training: what its pictures are like, how many steps of how many, and which losses."""
+    """One part of the training: what its pictures are like, how many of them, at what rate, and which losses.
+
+    steps: length of the rate's descent; stop: how many of them are made.
+    """
 
     name: str
     steps: int
+    stop: int
     batch: int
     lr: float
     mix: Mix
@@ -45,10 +49,10 @@ class Stage:
 
 
 STAGES = (
-    Stage("crops", 2400, 192, 1.0e-3, Mix(48, 0.0, 0.35, 0.0, (30, 50), 0.7), False),
-    Stage("one thing", 700, 128, 7e-4, Mix(96, 0.0, 0.5, 0.0, (26, 62), 0.3), False),
-    Stage("two things", 1000, 128, 5e-4, Mix(96, 0.6, 0.5, 0.3, (22, 50), 0.15), False),
-    Stage("token-wise", 1300, 96, 4e-4, Mix(96, 0.6, 0.5, 0.3, (22, 50), 0.15), True),
+    Stage("crops", 2400, 2400, 192, 1.0e-3, Mix(48, 0.0, 0.35, 0.0, (30, 50), 0.7), False),
+    Stage("one thing", 700, 700, 128, 7e-4, Mix(96, 0.0, 0.5, 0.0, (26, 62), 0.3), False),
+    Stage("two things", 1000, 500, 128, 5e-4, Mix(96, 0.6, 0.5, 0.3, (22, 50), 0.15), False),
+    Stage("token-wise", 1500, 1500, 96, 4e-4, Mix(96, 0.6, 0.5, 0.3, (16, 46), 0.15, 0.7), True),
 )
 
 
@@ -122,7 +126,7 @@ def train(folder: Path, painter: Painter, seed: int, stages: tuple[Stage, ...] =
     done = _restore(state, towers.model, optimizer) if state.exists() else 0
     first, begin = 0, time.monotonic()
     for number, stage in enumerate(stages):
-        for step in range(max(0, done - first), stage.steps):
+        for step in range(max(0, done - first), stage.stop):
             rate = _rate(step, stage, stages[number + 1].lr if number + 1 < len(stages) else 0.0, number == 0)
             for group in optimizer.param_groups:
                 group["lr"] = rate
@@ -130,10 +134,10 @@ def train(folder: Path, painter: Painter, seed: int, stages: tuple[Stage, ...] =
             values = _step(towers, optimizer, painter, stage, rng)
             if (step + 1) % LOG_EVERY == 0:
                 shown = "  ".join(f"{name} {value:.3f}" for name, value in values.items())
-                print(f"{stage.name} {step + 1}/{stage.steps} {time.monotonic() - begin:.0f} s  {shown}", flush=True)
-            if (step + 1) % SAVE_EVERY == 0 or step + 1 == stage.steps:
+                print(f"{stage.name} {step + 1}/{stage.stop} {time.monotonic() - begin:.0f} s  {shown}", flush=True)
+            if (step + 1) % SAVE_EVERY == 0 or step + 1 == stage.stop:
                 _save(state, towers.model, optimizer, first + step + 1)
-        first += stage.steps
+        first += stage.stop
     half = {name: value.half().contiguous() for name, value in towers.model.state_dict().items()}
     save_file(half, str(folder / WEIGHTS_FILE))
     state.unlink()

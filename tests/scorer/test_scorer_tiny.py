@@ -102,7 +102,7 @@ def test_a_few_steps_resume_to_the_same_weights_and_load(
     painter: Painter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("scorer.tiny.train.SAVE_EVERY", 2)
-    short = tuple(replace(stage, steps=2, batch=6) for stage in (STAGES[0], STAGES[3]))
+    short = tuple(replace(stage, steps=2, stop=2, batch=6) for stage in (STAGES[0], STAGES[3]))
     folders = [tmp_path / "whole", tmp_path / "parts"]
     for folder in folders:
         write_folder(folder, painter)
