@@ -61,6 +61,14 @@ def test_a_colour_keeps_its_name_in_light_and_shade(name: str) -> None:
     assert seen.shares[name] >= 0.6
 
 
+@pytest.mark.parametrize("name", CHROMATIC)
+def test_lightness_counts_less_than_hue(name: str) -> None:
+    """Deep shade, all of it: with lightness at full weight the yellow would be brown."""
+    assert measure(shaded(name, 0.4), COLOURS).name == name
+    if name in ("yellow", "green", "purple", "pink", "brown"):
+        assert measure(shaded(name, 0.3), COLOURS).name == name
+
+
 @pytest.mark.parametrize(("name", "other"), [("red", "white"), ("blue", "yellow"), ("black", "red")])
 def test_a_print_does_not_change_the_name(name: str, other: str) -> None:
     """A vote: a third of white lettering must not make a red can pink, as a mean would."""

@@ -175,13 +175,26 @@ def test_an_unclear_colour_is_refused() -> None:
 
 
 def test_the_rim_of_an_object_does_not_count_for_its_colour() -> None:
-    """Rim pixels are mixed with what lies behind; on a small object they are many."""
-    first, second = GOOD["colour"]()
+    """Rim pixels are mixed with what lies behind; on a thin object they are the most."""
+    thin = (5, 40, 55, 44)
+    first, second = side((thin, RIGHT)), side((thin, RIGHT), SWAPPED)
     image = first.image.copy()
-    core = image[41:64, 11:34].copy()
-    image[40:65, 10:35] = (24, 138, 44)
-    image[41:64, 11:34] = core
+    image[40:44, 5:55] = (24, 138, 44)
+    image[41:43, 6:54] = PAINT["A"]
     seen = verdict("colour", replace(first, image=image), second)
+    assert seen.accepted, seen.detail
+    assert seen.objects[0][0].measured_colour == "red"
+    assert seen.objects[0][0].measured_lab == pytest.approx((41.7, 63.8, 44.6), abs=0.2)
+
+
+def test_what_hides_an_object_does_not_count_for_its_colour() -> None:
+    """A red thing with some blue, and something blue before a quarter of it: by what is seen of it, it is red."""
+    second = GOOD["colour"]()[1]
+    hidden = side((LEFT, RIGHT), visible=((16, 40, 35, 65), RIGHT))
+    image = hidden.image.copy()
+    image[40:65, 10:16] = PAINT["B"]
+    image[40:65, 28:35] = PAINT["B"]
+    seen = verdict("colour", replace(hidden, image=image), second)
     assert seen.accepted, seen.detail
 
 
