@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from generator.specs import CameraSpec, LightSpec, ObjectSpec, PaintPlan, Rgb, SceneSpec, SlabSpec, camera_axes
 from renderers.blender import materials
-from renderers.model import Model, load_model
+from renderers.model import Material, Model, load_model
 
 # Models kept loaded at a time: a bound on memory, whatever the number of pairs.
 MODEL_CACHE_SIZE = 48
@@ -136,7 +136,7 @@ class Stagehand:
 
 # A flat fork's surface lies in the plane that it stands on; in one plane, each would lie in the other's shadow.
 CLEARANCE = 0.001
-_STAGE = materials.Material("stage", (0.0, 0.0, 0.0, 1.0), 0.0, 1.0, (0.0, 0.0, 0.0), "opaque", 0.5, -1, False)
+_STAGE = Material("stage", (0.0, 0.0, 0.0, 1.0), 0.0, 1.0, (0.0, 0.0, 0.0), "opaque", 0.5, -1, False)
 
 
 def _placement(spec: ObjectSpec, positions: NDArray[np.float32]) -> Matrix:
@@ -192,7 +192,8 @@ def _slab_mesh(spec: SlabSpec) -> "bpy.types.Mesh":
     layer = frame.loops.layers.uv.new("uv")
     for face in frame.faces:
         face.smooth = False
-        axis = max(range(3), key=lambda number, normal=face.normal: abs(normal[number]))
+        sizes = [abs(value) for value in face.normal]
+        axis = sizes.index(max(sizes))
         across, along = {0: (1, 2), 1: (0, 2), 2: (0, 1)}[axis]
         for loop in face.loops:
             loop[layer].uv = (loop.vert.co[across], loop.vert.co[along])
