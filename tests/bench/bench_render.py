@@ -1,4 +1,4 @@
-"""The whole pipeline against bare Blender: `python tests/bench/bench_render.py [--assets DIR] [--pairs N] [--rounds R]`.
+"""Whole pipeline against bare Blender: `python tests/bench/bench_render.py [--assets DIR] [--pairs N] [--rounds R]`.
 
 Bare is the sum of the render calls alone, of the very scenes that the pipeline makes, in a Blender that has the models
 loaded. The pipeline is all of it from a cold worker: start of Blender, loading, masks, verification, encoding, shards.
