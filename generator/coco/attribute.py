@@ -88,12 +88,12 @@ def drafts(
                 if reason := _unfit(a, b, said, statistics, min_photos):
                     why[reason] += 1
                     continue
-                instances = tuple(_instance(corpus, photo_id, mention) for mention in (a, b))
-                if "contradicted" in instances:
+                boxes = [_boxes(corpus, photo_id, mention) for mention in (a, b)]
+                if any(items is not None and len(items) != 1 for items in boxes):
                     why["boxes do not bear the noun out"] += 1
                     continue
-                boxes = [item if isinstance(item, Instance) else None for item in instances]
-                yield AttributeDraft(caption, a, b, (boxes[0], boxes[1]))
+                first, second = (items[0] if items else None for items in boxes)
+                yield AttributeDraft(caption, a, b, (first, second))
 
 
 def plan(draft: AttributeDraft, context: Context, index: int) -> PlannedPair:
@@ -140,12 +140,13 @@ def _unfit(a: Mention, b: Mention, said: Sequence[Mention], statistics: Statisti
     return ""
 
 
-def _instance(corpus: Corpus, photo_id: int, mention: Mention) -> "Instance | str":
-    """The one box that the mention names; "" where boxes cannot tell; "contradicted" where they speak against it."""
+def _boxes(corpus: Corpus, photo_id: int, mention: Mention) -> list[Instance] | None:
+    """The boxes that the mention can mean, None where boxes cannot tell: a noun of no category, a photo without boxes.
+
+    A plural, or a crowd among them, names no single box: none, then.
+    """
     category = category_of(mention.noun)
     if category is None or photo_id not in corpus.instances or mention.noun in nouns().people:
-        return ""
+        return None
     boxes = [item for item in corpus.instances[photo_id] if item.category == category.name]
-    if len(boxes) != 1 or boxes[0].is_crowd or mention.plural:
-        return "contradicted"
-    return boxes[0]
+    return [] if mention.plural or any(item.is_crowd for item in boxes) else boxes
