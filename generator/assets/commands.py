@@ -49,7 +49,7 @@ class AssetsVet:
     """"bundled", "objaverse", or a directory with one folder of models per noun."""
     workers: int | None = None
     """Blender processes at a time. Default: one per core."""
-    time_limit_s: float = 90.0
+    time_limit_s: float = 240.0
     """Seconds after which a model counts as too slow to prepare."""
     memory_limit_gb: float = 4.0
     """Memory at which a model counts as too large to prepare; 0 means no limit."""

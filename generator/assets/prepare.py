@@ -25,7 +25,8 @@ from generator.specs import PaintPlan, from_json
 
 MODULE = "renderers.blender.prepare"
 MAX_TRIANGLES = 60_000
-TIME_LIMIT_S = 90.0
+# Four million triangles need a minute of one core to decimate; a busy machine needs a multiple of it.
+TIME_LIMIT_S = 240.0
 MEMORY_LIMIT_BYTES = 4 << 30
 # A fresh Blender process now and then keeps what its importers leak from adding up.
 ASSETS_PER_CHILD = 300
