@@ -7,6 +7,7 @@ before it counts.
 
 import gzip
 import json
+import logging
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -107,12 +108,11 @@ class Repository:
         """One attempt of huggingface_hub. Raises FetchError."""
         from huggingface_hub import hf_hub_download
         from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, LocalEntryNotFoundError
-        from huggingface_hub.utils.logging import set_verbosity_error
         from huggingface_hub.utils.tqdm import disable_progress_bars
 
         # One bar for all files is shown above, and failures are reported at the end.
         disable_progress_bars()
-        set_verbosity_error()
+        logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
         endpoint = os.environ.get("HF_ENDPOINT") or None
         try:
             hf_hub_download(

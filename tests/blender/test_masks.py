@@ -155,8 +155,10 @@ def test_cut_outs_follow_alpha(blender: Blender, box: Path, tmp_path: Path, mode
     if mode == "opaque":
         assert differing(picture.visible, whole) <= ON_THE_EDGE
         return
-    # Through the hole, and where alpha is below one half, one sees what is behind.
-    for hole in (top_left, bottom):
+    # Through holes one sees what is behind; at an alpha of 0.3 a cut-out has one, and tinted glass has not.
+    if mode == "blend":
+        assert (picture.visible[bottom & pane_px] == 1).all()
+    for hole in (top_left, bottom) if mode == "mask" else (top_left,):
         assert not picture.amodal[0][hole].any()
         seen = picture.visible[hole]
         assert (seen != 1).all()
