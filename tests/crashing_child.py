@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,11 @@ from renderers.answers import serve
 
 def handle(request: dict[str, Any]) -> dict[str, Any]:
     content = Path(request["source"]).read_bytes()
+    marker = re.search(rb"CRASH-UNLESS ([^\"]+)", content)
+    if marker is not None and Path(marker[1].decode()).exists():
+        content = b""
+    elif marker is not None:
+        Path(marker[1].decode()).touch()
     if b"CRASH" in content:
         os.write(2, b"Segmentation fault in the importer\n")
         os.abort()

@@ -145,7 +145,11 @@ class _Worker:
             return known
         folder.mkdir(exist_ok=True)
         try:
-            answer = self._ask(vet.first_look(content), folder / "model.npz")
+            parcel = vet.first_look(content)
+            answer = self._ask(parcel, folder / "model.npz")
+            if answer.get("reason") == "crashed":
+                # Once more in a fresh process: what came before, or the system, may have been to blame.
+                answer = self._ask(parcel, folder / "model.npz")
         except Unfit as problem:
             answer = {"ok": False, "reason": problem.reason, "detail": problem.detail}
         index = {"version": code_version(), "limits": [self._limits.time_s, self._limits.memory_bytes], **answer}

@@ -1,6 +1,7 @@
 """Folders, manifests, the cache, and what happens when the preparing process dies; no Blender."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from generator.assets.bundled import LIBRARY, read_bundled
 from generator.assets.folder import read_folder
 from generator.assets.load import load_catalog
 from generator.assets.prepare import Limits, Prepared, Refused, prepare_all
+from generator.assets.reasons import REASONS
 from generator.assets.sources import Source
 from generator.errors import AssetError
 from tests.glb import mesh
@@ -183,6 +185,22 @@ def test_an_accepted_model_that_is_gone_is_prepared_again(tmp_path: Path) -> Non
     known = prepare._read_index(tmp_path, "s", Limits())
     assert isinstance(known, Prepared)
     assert known.triangles == 12
+
+
+def test_a_crash_is_tried_once_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prepare, "MODULE", "tests.crashing_child")
+    path = put(tmp_path, "a.glb", named(f"CRASH-UNLESS {tmp_path / 'been'}"))
+    (outcome,) = prepare_all([path], cache=tmp_path / "cache", workers=1, report=quiet)
+    assert outcome == Refused("import_failed", "prepared by the stand-in")
+
+
+def test_blender_side_knows_the_closed_list() -> None:
+    root = Path(__file__).resolve().parents[2] / "renderers"
+    sources = [root / "geometry.py", *sorted((root / "blender").glob("prepare*.py"))]
+    text = "".join(path.read_text(encoding="utf-8") for path in sources)
+    used = set(re.findall(r'Unusable\(\s*"(\w+)"', text)) | set(re.findall(r'reason = "(\w+)" if', text))
+    assert len(used) >= 8
+    assert used <= set(REASONS)
 
 
 def test_bundled_library_is_read_like_a_folder() -> None:
