@@ -109,8 +109,12 @@ def import_file(source: str) -> None:
         else:
             bpy.ops.import_scene.gltf(filepath=source, disable_bone_shape=True, import_scene_extras=False)
     except RuntimeError as error:
-        last = str(error).strip().splitlines()[-1] if str(error).strip() else "no message"
-        raise Unusable("import_failed", last[:300]) from None
+        lines = [line.strip() for line in str(error).splitlines() if line.strip() and not line.startswith("Location:")]
+        message = lines[-1][:300] if lines else "no message"
+        if "draco" in message:
+            # The bpy wheels of Blender 5.2 come without the library.
+            raise Unusable("unsupported_extension", "KHR_draco_mesh_compression: this Blender has no decoder") from None
+        raise Unusable("import_failed", message) from None
     for armature in bpy.data.armatures:
         armature.pose_position = "REST"
     bpy.context.view_layer.update()

@@ -397,9 +397,11 @@ def test_collected_files_never_kill_the_process(collected: Outcomes) -> None:
 
 def test_collected_draco_and_skins(collected: Outcomes) -> None:
     guitar = collected["r12_draco_guitar.gltf"]
-    assert isinstance(guitar, Prepared)
-    assert 30_000 < guitar.triangles <= 60_000
-    assert len(load_model(guitar.model).textures) > 0
+    if isinstance(guitar, Refused):
+        assert guitar == Refused("unsupported_extension", "KHR_draco_mesh_compression: this Blender has no decoder")
+    else:
+        assert 30_000 < guitar.triangles <= 60_000
+        assert len(load_model(guitar.model).textures) > 0
     for name in ("r53_lights_skinned.glb", "r56_skinned_animated_character.glb", "r65_unlit_skinned_mech.glb"):
         outcome = collected[name]
         assert isinstance(outcome, Prepared)
