@@ -130,7 +130,7 @@ def test_a_death_costs_one_asset(tmp_path: Path) -> None:
         cache=tmp_path / "cache",
         workers=1,
         report=lambda done, _total: seen.append(done),
-        limits=Limits(time_s=2.5, memory_bytes=300 << 20),
+        limits=Limits(time_s=5, memory_bytes=300 << 20),
     )
     reasons = [outcome.reason for outcome in outcomes if isinstance(outcome, Refused)]
     polite = "import_failed"
