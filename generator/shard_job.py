@@ -15,6 +15,7 @@ from generator.render import RenderFault, RenderProcess
 from generator.retry import open_round, retries
 from generator.shards import Row, ShardStage, encode_image, read_json
 from generator.specs import PairSpec, RenderSettings, to_json
+from generator.storage import Store, pull_shard, push_shard
 from generator.tasks import TASKS, Context
 from generator.verify import Rendered, Verdict, fact_record, judge
 
@@ -29,7 +30,8 @@ Report = Callable[[Row, bool], None]
 class Recipe:
     """What all shards of a run share.
 
-    contexts by split; attempts: renders before a pair is given up; round: of --retry-rejected, 0 before the first.
+    contexts by split; attempts: renders before a pair is given up; round: of --retry-rejected, 0 before the first;
+    store: URL that finished shards go to, "" when they stay in `out`.
     """
 
     task: str
@@ -44,6 +46,7 @@ class Recipe:
     memory_limit_bytes: int
     fingerprint: str
     round: int
+    store: str
 
 
 def make_shard(
@@ -57,6 +60,9 @@ def make_shard(
     check_there(recipe.out)
     with stage.lock():
         begin = time.monotonic()
+        store = Store(recipe.store) if recipe.store else None
+        if store and recipe.round and stage.complete():
+            pull_shard(store, stage.base, recipe.out)  # To be opened again: the tar is only there.
         open_round(stage, recipe.round)
         if stage.complete():
             stage.clear()
@@ -77,7 +83,10 @@ def make_shard(
         if recipe.round:
             info["round"] = recipe.round
         check_there(recipe.out)
-        return stage.seal(info)
+        stats = stage.seal(info)
+        if store:
+            push_shard(store, stage.base, recipe.out)
+        return stats
 
 
 def check_there(out: Path) -> None:

@@ -42,7 +42,7 @@ class Summary:
                 self.example = f"{row.key}: {row.detail}"
 
     def text(self, note: str = "") -> str:
-        """Accepted, rejected by reason, rate, places, and what to type next."""
+        """Accepted, rejected by reason, rate, places, and what to type next; or, in place of places, a note."""
         out = self._config.out
         seconds = time.monotonic() - self._begin
         accepted = self.planned - self.rejected

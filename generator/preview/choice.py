@@ -50,6 +50,11 @@ def read_run(out: Path) -> Run:
     return Run(shards, accepted, rejected, counts, sum(1 for _ in (out / STAGING).glob("*/*.pair")))
 
 
+def shards_to_open(run: Run, limit: int) -> list[Path]:
+    """The shards that `choose_samples` will read."""
+    return list(_choose(run.accepted, limit))
+
+
 def choose_samples(run: Run, limit: int) -> list[Sample]:
     """At most `limit` accepted pairs, evenly over splits and tasks and within each, in the order of the shards."""
     wanted = _choose(run.accepted, limit)

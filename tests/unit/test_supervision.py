@@ -63,6 +63,7 @@ def recipe_of(out: Path, round_number: int = 0, **changes: Any) -> Recipe:
         "memory_limit_bytes": 0,
         "fingerprint": "f",
         "round": round_number,
+        "store": "",
     }
     return Recipe(**{**given, **changes})
 
