@@ -1,5 +1,6 @@
 """From a cast to two scenes: pose and scale the assets, furnish a stage around them, aim the camera, light it."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,8 @@ from generator.vocabulary import Vocabulary
 FRACTIONS = (0.28, 0.42)
 # Each further attempt draws objects this much larger: most first attempts fail on something too small.
 GROWTH = 0.12
+# Objects are never shrunk below this share of the picture: verification asks for 1.5 %.
+LEAST_AREA = 0.018
 
 
 @dataclass(frozen=True)
@@ -65,8 +68,13 @@ def compose(
     sides: tuple[Side, Side],
     attempt: int,
     fractions: tuple[float, float] = FRACTIONS,
+    spans: tuple[float, float] | None = None,
 ) -> tuple[SceneSpec, SceneSpec]:
-    """Two scenes that differ in nothing but the parts' slots, factors, colours or assets."""
+    """Two scenes that differ in nothing but the parts' slots, factors, colours or assets.
+
+    fractions: usual lengths of objects in frames. spans: shrink the objects until both together are so long along the
+    axis, as far as they stay visible.
+    """
     name = choice(rng, stages)
     lying = name == "flatlay"
     place = choice(rng, context.backgrounds)
@@ -75,6 +83,9 @@ def compose(
         role: pose(asset, float(rng.uniform(-1.0, 1.0)), float(fraction * rng.uniform(0.9, 1.1)), growth, lying)
         for role, asset in {part.role: part.asset for side in sides for part in side}.items()
     }
+    if spans is not None:
+        shrink = _shrink(base, axis, lying, rng.uniform(*spans), growth)
+        base = {role: item.times(shrink) for role, item in base.items()}
     poses = [[base[part.role].times(part.factor) for part in side] for side in sides]
     every = [item.box for side in poses for item in side]
     size = Footprint(
@@ -99,6 +110,13 @@ def compose(
         return SceneSpec(name, place.id, objects, stage.slabs, camera, lamp)
 
     return scene(sides[0], poses[0]), scene(sides[1], poses[1])
+
+
+def _shrink(base: dict[str, Pose], axis: Axis, lying: bool, span: float, growth: float) -> float:
+    """The factor, at most 1, that makes the objects' lengths along the axis add up to `span`, if they stay visible."""
+    number = 0 if axis == "horizontal" else 1 if lying else 2
+    factor = min(1.0, span / sum(item.box[number] for item in base.values()))
+    return max(factor, *(min(1.0, growth * math.sqrt(LEAST_AREA / item.area)) for item in base.values()))
 
 
 def _by_role(item: tuple[Part, Pose]) -> str:

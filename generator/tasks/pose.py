@@ -24,18 +24,19 @@ LYING_PITCH_DEG = -90.0
 STANDING_DEG, PROPPED_DEG, LYING_DEG = 38.0, 22.0, 25.0
 # An object that covers this share of its own square is exactly as long as asked.
 TYPICAL_COVERAGE = 0.5
-SMALLEST, LARGEST = 0.2, 0.5
+SMALLEST, LARGEST = 0.17, 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """Turns, scale, and the size of the turned box in metres: along x, y and z of the world."""
+    """Turns, scale, the size of the turned box along x, y and z of the world, and the area seen, in frames."""
 
     spin_deg: float
     pitch_deg: float
     yaw_deg: float
     scale: float
     box: tuple[float, float, float]
+    area: float
 
     def times(self, factor: float) -> "Pose":
         """The same pose at another scale."""
@@ -46,6 +47,7 @@ class Pose:
             self.yaw_deg,
             self.scale * factor,
             (x * factor, y * factor, z * factor),
+            self.area * factor**2,
         )
 
 
@@ -58,8 +60,9 @@ def pose(asset: Asset, turn: float, fraction: float, growth: float, lying: bool)
     box = turned_box(asset.extent, spin, pitch, yaw)
     seen = max(box[0], box[1] if lying else box[2])
     wanted = fraction * growth * math.sqrt(TYPICAL_COVERAGE / max(covered, 1e-3))
-    scale = min(max(wanted, SMALLEST), LARGEST * growth) / seen
-    return Pose(spin, pitch, yaw, scale, (box[0] * scale, box[1] * scale, box[2] * scale))
+    length = min(max(wanted, SMALLEST), LARGEST * growth)
+    scale = length / seen
+    return Pose(spin, pitch, yaw, scale, (box[0] * scale, box[1] * scale, box[2] * scale), length**2 * covered)
 
 
 def turned_box(

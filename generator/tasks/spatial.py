@@ -10,6 +10,8 @@ from generator.tasks.stages import SPATIAL_STAGES, Axis
 
 NAME = "spatial"
 ROLES = 2
+# Only where the pair leaves room in the frame can it stand so that A's place alone does not tell the relation.
+SPANS = (0.24, 0.56)
 # One of each in every four pairs: the axis, and whether A is up or left in image 0.
 ARRANGEMENTS: tuple[tuple[Axis, bool], ...] = (
     ("horizontal", True),
@@ -42,7 +44,7 @@ def sample(context: Context, index: int, attempt: int, split: str) -> PairSpec:
         attempt=attempt,
         seed=seed,
         split=split,
-        scenes=compose(rng, context, SPATIAL_STAGES, axis, sides, attempt),
+        scenes=compose(rng, context, SPATIAL_STAGES, axis, sides, attempt, spans=SPANS),
         captions_0=text.captions_0,
         captions_1=text.captions_1,
         template=template.id,

@@ -20,8 +20,8 @@ SENSOR_MM = 36.0
 # Objects stay this far inside the frame, so that none is cut and verification has something to see.
 FRAME_MARGIN = 0.035
 # A person calls a thing "above" or "left" when it is clear of the other: gaps below this look like touching.
-MIN_GAP = 0.05
-MAX_GAP = 0.20
+MIN_GAP = 0.035
+MAX_GAP = 0.10
 
 Axis = Literal["horizontal", "vertical"]
 
@@ -51,9 +51,9 @@ class Stage:
 
 def shelf(rng: np.random.Generator, axis: Axis, size: Footprint, place: Background) -> Stage:
     """A bookcase or wall shelves: the same boards whatever the relation; left and right share a board."""
-    thickness = rng.uniform(0.025, 0.05)
-    gap = rng.uniform(MIN_GAP, 0.5 * MAX_GAP)
-    rise = size.height + thickness + gap + 0.05
+    thickness = rng.uniform(0.02, 0.04)
+    gap = rng.uniform(MIN_GAP, MAX_GAP)
+    rise = size.height + thickness + gap
     depth = size.depth + rng.uniform(0.10, 0.2)
     # Objects stand near the front edge: the board above must not hide them from a raised camera.
     front = -0.5 * size.depth - rng.uniform(0.03, 0.06)
@@ -83,7 +83,7 @@ def steps(rng: np.random.Generator, axis: Axis, size: Footprint, place: Backgrou
     elevation = rng.uniform(10.0, 24.0)
     tread = size.depth + rng.uniform(0.08, 0.2)
     # The tread behind already looks higher by tread * sin(elevation); the riser makes up what is missing.
-    wanted = size.height + rng.uniform(MIN_GAP, 0.5 * MAX_GAP) + 0.03
+    wanted = size.height + rng.uniform(MIN_GAP, MAX_GAP)
     riser = (wanted - 0.8 * tread * math.sin(math.radians(elevation))) / math.cos(math.radians(elevation))
     riser = max(riser, 0.12)
     rows = range(-2, 4)
@@ -120,7 +120,7 @@ def flatlay(rng: np.random.Generator, axis: Axis, size: Footprint, place: Backgr
 def ground(rng: np.random.Generator, axis: Axis, size: Footprint, place: Background) -> Stage:
     """Open floor or a table top in front of a wall, a landscape or a photograph: side by side only."""
     assert axis == "horizontal", axis
-    slots = _slots(rng, axis, size, 0.0, (0.0, 0.0), gap_x=rng.uniform(MIN_GAP, 0.5 * MAX_GAP))
+    slots = _slots(rng, axis, size, 0.0, (0.0, 0.0), gap_x=rng.uniform(MIN_GAP, MAX_GAP))
     shift = rng.uniform(-0.08, 0.08)
     slots = ((slots[0][0], shift, 0.0), (slots[1][0], -shift, 0.0))
     on_table = place.kind == "photo" or rng.uniform() < 0.3
@@ -145,11 +145,12 @@ SPATIAL_STAGES = ("shelf", "steps", "flatlay")
 def frame(camera: CameraSpec, rng: np.random.Generator, corners: list[Vec3]) -> CameraSpec:
     """Move the camera sideways so that the points (corners of every box on either side) fall anywhere in the frame.
 
-    The pair's place in the picture is uniform over all that keeps it inside the margins: where an object is must
+    The pair stands anywhere that keeps it inside the margins, most often towards the edges: where an object is must
     not tell how it lies to the other. A pair too large for the frame is shrunk by stepping back.
     """
     room = 1.0 - 2.0 * FRAME_MARGIN
-    places = (rng.uniform(), rng.uniform())
+    # More often near the edges than in the middle (the arcsine law), or A's half of the picture would tell too much.
+    places = (math.sin(0.5 * math.pi * rng.uniform()) ** 2, math.sin(0.5 * math.pi * rng.uniform()) ** 2)
     for _ in range(5):  # Perspective makes each step inexact; a few settle it.
         largest = max(high - low for low, high in _spans(camera, corners))
         if largest > room:
