@@ -74,9 +74,12 @@ def map_figure(
         sub.suptitle(f"“{captions[part]}”  score {scores[part]:.2f}", fontsize=10)
         upper, lower = sub.subfigures(2, 1, height_ratios=[1.5, 1])
         _draw_map(upper, maps[part, :length], pieces, functional, rows, columns)
-        words = [i for i in range(1, length) if not functional[i]][:10]
-        panels = lower.subplots(1, len(words), squeeze=False)[0]
-        for panel, i in zip(panels, words, strict=True):
+        words = [i for i in range(1, length) if not functional[i]][:11]
+        panels = lower.subplots(1, 1 + len(words), squeeze=False)[0]
+        panels[0].imshow(seen)
+        panels[0].set_title("picture", fontsize=8)
+        panels[0].set_axis_off()
+        for panel, i in zip(panels[1:], words, strict=True):
             panel.imshow(seen, extent=(0, columns, rows, 0))
             grid = maps[part, i, 1:].reshape(rows, columns)
             panel.imshow(grid, extent=(0, columns, rows, 0), cmap="magma", alpha=0.6, interpolation="nearest")
