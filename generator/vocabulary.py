@@ -89,6 +89,11 @@ class Vocabulary:
     negators: tuple[Negator, ...]
     templates: dict[str, tuple[Template, ...]]
     nouns: Nouns
+    own_colour: frozenset[str]
+
+    def takes_colour(self, noun: str) -> bool:
+        """Whether "a blue NOUN" says what it seems to: not of an orange, nor of cheese."""
+        return noun not in self.own_colour and not set(noun.split()) & set(self.colours)
 
     def templates_for(self, task: str, phrasing: str) -> tuple[Template, ...]:
         """The task's templates: the paper's own, or with phrasing "varied" all of them."""
@@ -107,7 +112,8 @@ def load_vocabulary() -> Vocabulary:
     relations, negators = _parsed("relations.toml", _relations)
     colours, confusable, sizes = _parsed("colours.toml", _colours)
     nouns = _parsed("nouns.toml", _nouns)
-    return Vocabulary(colours, confusable, sizes, relations, negators, templates, nouns)
+    own_colour = _parsed("nouns.toml", lambda raw: frozenset(build(tuple[str, ...], raw["own_colour"], "own_colour")))
+    return Vocabulary(colours, confusable, sizes, relations, negators, templates, nouns, own_colour)
 
 
 def _parsed(name: str, parse: Callable[[dict[str, Any]], T]) -> T:

@@ -25,7 +25,8 @@ def sample(context: Context, index: int, attempt: int, split: str) -> PairSpec:
     number = index // len(options.attributes)
     # Only recognisably paintable assets take part in colours, and thin ones cannot be small and still be seen.
     catalog = context.catalog.paintable if kind == "colour" else context.catalog.bulky
-    noun_a, noun_b = cast(seed, f"{NAME} {kind}", tuple(catalog.by_noun), words.nouns, ROLES, number)
+    nouns = tuple(noun for noun in catalog.by_noun if kind != "colour" or words.takes_colour(noun))
+    noun_a, noun_b = cast(seed, f"{NAME} {kind}", nouns, words.nouns, ROLES, number)
     a, b = (choice(rng, catalog.by_noun[noun]) for noun in (noun_a, noun_b))
     slot = turn(seed, f"{NAME} {kind}", "slot", SIDES, number)
     stage = choice(rng, tuple(STAGES))

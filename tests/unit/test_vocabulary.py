@@ -183,3 +183,10 @@ def test_every_task_has_the_papers_template() -> None:
     for task in ("spatial", "attribute", "negation"):
         assert len(WORDS.templates_for(task, "paper")) == 1
         assert len(WORDS.templates_for(task, "varied")) > 3
+
+
+@pytest.mark.parametrize(
+    ("noun", "takes"), [("mug", True), ("orange", False), ("orange juice", False), ("cheese", False), ("redwood", True)]
+)
+def test_nouns_that_a_colour_word_would_rename_keep_their_own(noun: str, takes: bool) -> None:
+    assert WORDS.takes_colour(noun) is takes
