@@ -7,6 +7,8 @@ PY := $(VENV)/bin/python
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 CONSTRAINTS := .ci/constraints-$(VERSION).txt
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
+# Test files run side by side.
+JOBS ?= 2
 DEMO ?= datasets_out/demo
 
 .PHONY: demo install install-test test test-fast check format assets bench constraints clean
@@ -31,11 +33,11 @@ $(VENV)/.installed-test: pyproject.toml $(CONSTRAINTS) | $(PY)
 
 # The whole suite, Blender included; PYTEST passes options on, e.g. PYTEST='-k masks'.
 test: install-test
-	$(PY) -m pytest $(PYTEST)
+	$(PY) -m pytest -n $(JOBS) --dist loadfile $(PYTEST)
 
 # Seconds to two minutes: no Blender, nothing slow.
 test-fast: install-test
-	$(PY) -m pytest -m 'not blender and not slow' $(PYTEST)
+	$(PY) -m pytest -m 'not blender and not slow' -n $(JOBS) --dist loadfile $(PYTEST)
 
 # Lint, formatting, types and import contracts.
 check: install-test
