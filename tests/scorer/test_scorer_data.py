@@ -56,6 +56,14 @@ def test_a_shard_cut_short_is_named(tmp_path: Path) -> None:
         list(read_pairs(shard, Tally()))
 
 
+def test_an_empty_second_image_is_unreadable_not_absent(clip: Clip, tmp_path: Path) -> None:
+    pairs = [make_pair("spatial", i) for i in range(30)]
+    pairs[3] = (*pairs[3][:2], b"")
+    bank = bank_of(write_shard(tmp_path / "00000.tar", pairs), clip, tmp_path / "cache")
+    assert len(bank.pairs) == 29
+    assert (bank.image_rows >= 0).all()
+
+
 def broken(index: int) -> tuple:  # type: ignore[type-arg]
     record, first, second = make_pair("spatial", index)
     return record, first[:40], second
