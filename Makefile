@@ -11,7 +11,7 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check --constraint $(C
 JOBS ?= 2
 DEMO ?= datasets_out/demo
 
-.PHONY: demo install install-test test test-fast check format assets bench constraints clean
+.PHONY: demo scorer-demo install install-test test test-fast check format assets bench constraints clean
 
 demo: install
 	$(PY) -m generator render --task spatial --n 32 --out $(DEMO)
@@ -27,9 +27,27 @@ $(VENV)/.installed: pyproject.toml $(CONSTRAINTS) | $(PY)
 	$(PIP) --editable .
 	@touch $@
 
+$(VENV)/.installed-scorer: pyproject.toml $(CONSTRAINTS) | $(PY)
+	$(PIP) --editable '.[scorer]'
+	@touch $(VENV)/.installed $@
+
 $(VENV)/.installed-test: pyproject.toml $(CONSTRAINTS) | $(PY)
 	$(PIP) --editable '.[coco,scorer,dev]'
-	@touch $(VENV)/.installed $@
+	@touch $(VENV)/.installed $(VENV)/.installed-scorer $@
+
+# Render small sets for all tasks, train the scorer on them with the bundled tiny CLIP, and print held-out accuracies
+# with their controls. No network once installed.
+SCORER_DEMO ?= datasets_out/scorer-demo
+SETS := $(SCORER_DEMO)/spatial $(SCORER_DEMO)/attribute $(SCORER_DEMO)/negation $(SCORER_DEMO)/negation-shared
+SMALL := --size 96 --split train=0.8,val=0.1,test=0.1
+
+scorer-demo: $(VENV)/.installed-scorer
+	$(PY) -m generator render --task spatial --n 240 --out $(SCORER_DEMO)/spatial $(SMALL)
+	$(PY) -m generator render --task attribute --n 240 --out $(SCORER_DEMO)/attribute $(SMALL)
+	$(PY) -m generator render --task negation --n 120 --out $(SCORER_DEMO)/negation $(SMALL)
+	$(PY) -m generator render --task negation --n 120 --out $(SCORER_DEMO)/negation-shared --negation shared $(SMALL)
+	$(PY) -m scorer train $(SETS) --clip tiny --epochs 12 --control-epochs 4 --out $(SCORER_DEMO)/run
+	$(PY) -m scorer eval $(SCORER_DEMO)/run $(SETS)
 
 # The whole suite, Blender included; PYTEST passes options on, e.g. PYTEST='-k masks'.
 test: install-test
