@@ -165,7 +165,8 @@ def build_bank(
 def cache_texts(
     captions: Sequence[str], clip: Clip, marker: Marker, cache: Path, fingerprint: str, progress: Progress
 ) -> tuple[TokenStore, Tensor, Tensor, int]:
-    """Features, pooled rows (L,), functional rows (L, T) of distinct captions, and how many captions were cut."""
+    """Features, pooled rows (L,), functional rows (L, T) of captions, and how many captions were cut."""
+    captions = marker.read(captions)
     store = TokenCache(cache, fingerprint, "texts", (clip.shape.text_tokens, clip.shape.width))
     keys = [content_key(text.encode()) for text in captions]
     eos, marks, cut = [], [], 0

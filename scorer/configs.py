@@ -14,6 +14,7 @@ Placement = Literal["tokens", "word-index", "none"]
 ZScore = Literal["map", "batch", "none"]
 Precision = Literal["auto", "fp32", "bf16"]
 Provider = Literal["rules", "llm"]
+Simplify = Literal["none", "rules", "llm"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class ModelConfig:
             placement (for comparison); none leaves the map as it is (the ablation without functional rows).
         z_score: Normalise each map alone, or over the batch as the published code does.
         text_tokens: Rows of a map; longer captions are cut.
+        simplify: Shorten every caption before it is read: rules (spaCy) or llm (an OpenAI-compatible endpoint). The
+            run remembers it.
         channels: Channels of both convolutions.
         hidden: Hidden width of the network's head (of the whole network for dcsm-vit).
         dropout: Dropout before the last layer.
@@ -40,6 +43,7 @@ class ModelConfig:
     placement: Placement = "tokens"
     z_score: ZScore = "map"
     text_tokens: int = 30
+    simplify: Simplify = "none"
     channels: int = 4
     hidden: int = 128
     dropout: float = 0.0
@@ -56,6 +60,27 @@ class ClipConfig:
 
     clip: str = "ViT-B-16"
     pretrained: str = "openai"
+
+
+@dataclass(frozen=True)
+class LlmConfig:
+    """An OpenAI-compatible endpoint.
+
+    Attributes:
+        url: Base address, up to and without /chat/completions.
+        name: Model name to ask for.
+        key_env: Environment variable that holds the key; may be unset for local servers.
+        temperature: Sampling temperature.
+        timeout_s: Seconds to wait for one answer.
+        answers: File that keeps the answers; the same question is asked once.
+    """
+
+    url: str = "http://localhost:8000/v1"
+    name: str = "gpt-4o-mini"
+    key_env: str = "OPENAI_API_KEY"
+    temperature: float = 0.7
+    timeout_s: float = 60.0
+    answers: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -84,6 +109,7 @@ class TrainConfig:
         cache: Where token features are kept between runs; default: $TWINSCENE_CACHE or ~/.cache/twinscene.
         words: A file with functional words to add, one a line (see the words verb).
         log_every: Steps between two log entries.
+        llm: Where the language model answers (--simplify llm).
     """
 
     data: tyro.conf.Positional[tuple[Path, ...]]
@@ -106,6 +132,7 @@ class TrainConfig:
     cache: Path | None = None
     words: Path | None = None
     log_every: int = 20
+    llm: LlmConfig = field(default_factory=LlmConfig)
 
 
 @dataclass(frozen=True)
@@ -121,6 +148,7 @@ class EvalConfig:
         seed: Seed of the resampling and of the controls.
         device: auto, cpu, cuda, ...
         cache: Where token features are kept; default: $TWINSCENE_CACHE or ~/.cache/twinscene.
+        llm: Where the language model answers (runs trained with --simplify llm).
     """
 
     run: tyro.conf.Positional[Path]
@@ -131,6 +159,7 @@ class EvalConfig:
     seed: int = 0
     device: str = "auto"
     cache: Path | None = None
+    llm: LlmConfig = field(default_factory=LlmConfig)
 
 
 @dataclass(frozen=True)
@@ -142,7 +171,7 @@ class ScoreConfig:
         image: The picture.
         captions: Two captions or more.
         figure: Also draw the maps into this file (png, pdf or svg).
-        simplify: Shorten the captions first: rules (spaCy) or llm (an OpenAI-compatible endpoint).
+        simplify: Shorten the captions first: none, rules (spaCy) or llm; default: as the run was trained.
         llm: Where the language model answers.
         device: auto, cpu, cuda, ...
     """
@@ -151,30 +180,9 @@ class ScoreConfig:
     image: tyro.conf.Positional[Path]
     captions: tyro.conf.Positional[tuple[str, ...]]
     figure: Path | None = None
-    simplify: Provider | None = None
-    llm: "LlmConfig" = field(default_factory=lambda: LlmConfig())
+    simplify: Simplify | None = None
+    llm: LlmConfig = field(default_factory=LlmConfig)
     device: str = "auto"
-
-
-@dataclass(frozen=True)
-class LlmConfig:
-    """An OpenAI-compatible endpoint.
-
-    Attributes:
-        url: Base address, up to and without /chat/completions.
-        name: Model name to ask for.
-        key_env: Environment variable that holds the key; may be unset for local servers.
-        temperature: Sampling temperature.
-        timeout_s: Seconds to wait for one answer.
-        answers: File that keeps the answers; the same question is asked once.
-    """
-
-    url: str = "http://localhost:8000/v1"
-    name: str = "gpt-4o-mini"
-    key_env: str = "OPENAI_API_KEY"
-    temperature: float = 0.7
-    timeout_s: float = 60.0
-    answers: Path | None = None
 
 
 @dataclass(frozen=True)

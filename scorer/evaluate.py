@@ -22,6 +22,7 @@ from scorer.figures import map_figure, scatter_figure
 from scorer.functional import Marker
 from scorer.metrics import METRICS, Figure, Scores, figure
 from scorer.models import Scorer, build_model
+from scorer.openvocab import rewriter
 from scorer.predict import score_pairs
 from scorer.report import report_text
 from scorer.splits import show_progress
@@ -66,7 +67,7 @@ def evaluate(config: EvalConfig) -> Report:
     clip = towers_of(meta, path, config.device)
     scorer, _ = checkpoint.load(path, clip.device)
     cache = config.cache or default_root()
-    marker = Marker(meta.lexicon, clip, meta.model.placement)
+    marker = Marker(meta.lexicon, clip, meta.model.placement, rewriter(meta.model.simplify, config.llm))
     split = config.split if config.split != "all" and has_split(config.data, config.split) else None
     bank = build_bank(shards_of(config.data, split), clip, marker, cache, show_progress)
     cosine = build_model(ModelConfig("cosine"), meta.shape, scorer.table, clip.logit_scale).to(clip.device)
@@ -95,7 +96,7 @@ def evaluate(config: EvalConfig) -> Report:
         groups=groups,
         controls=controls,
     )
-    _write(config, report, scorer, bank, clip, scores, plain)
+    _write(config, report, scorer, bank, clip, marker, scores, plain)
     return report
 
 
@@ -136,7 +137,14 @@ def _figures(scores: Scores, config: EvalConfig, name: str) -> dict[str, Figure]
 
 
 def _write(
-    config: EvalConfig, report: Report, scorer: Scorer, bank: Bank, clip: Clip, scores: Scores, plain: Scores
+    config: EvalConfig,
+    report: Report,
+    scorer: Scorer,
+    bank: Bank,
+    clip: Clip,
+    marker: Marker,
+    scores: Scores,
+    plain: Scores,
 ) -> None:
     base = config.run if config.run.is_dir() else config.run.parent
     out = config.out or base / "eval"
@@ -151,7 +159,7 @@ def _write(
             image = bank.image_tokens(bank.image_rows[number, :1])
             texts = bank.text_tokens(bank.text_rows[number, :, 0])
         picture = decode(ImageReader().read(bank.shards[number], pair.key, 0), pair.key)
-        captions = [pair.captions_0[0], pair.captions_1[0]]
+        captions = marker.read([pair.captions_0[0], pair.captions_1[0]])
         map_figure(scorer, clip, picture, image, texts, captions, out / f"maps-{pair.key}.png")
 
 

@@ -6,7 +6,7 @@ scale of the rows stay available by name, for comparison.
 """
 
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -90,11 +90,17 @@ def row_table(lexicon: Lexicon, width: int, scale: RowScale, std: float, seed: i
     return table * std
 
 
-class Marker:
-    """Finds functional phrases in tokenised texts."""
+Rewrite = Callable[[Sequence[str]], list[str]]
 
-    def __init__(self, lexicon: Lexicon, tokens: Tokens, placement: Placement = "tokens") -> None:
+
+class Marker:
+    """How captions are read: rewritten first, where that is wanted, then searched for functional phrases."""
+
+    def __init__(
+        self, lexicon: Lexicon, tokens: Tokens, placement: Placement = "tokens", rewrite: Rewrite | None = None
+    ) -> None:
         self._placement = placement
+        self._rewrite = rewrite
         self._words = {word: i for i, row in enumerate(lexicon.rows) for word in row.words if " " not in word}
         self._phrases: dict[int, list[tuple[tuple[int, ...], int]]] = {}
         for i, row in enumerate(lexicon.rows):
@@ -104,6 +110,10 @@ class Marker:
                     self._phrases.setdefault(ids[0], []).append((ids, i))
         for phrases in self._phrases.values():
             phrases.sort(key=lambda phrase: -len(phrase[0]))
+
+    def read(self, captions: Sequence[str]) -> list[str]:
+        """The captions as they are to be tokenised."""
+        return list(captions) if self._rewrite is None else self._rewrite(captions)
 
     def mark(self, texts: Sequence[str], ids: Tensor, eos: Tensor) -> Tensor:
         """(L, T) int16: the functional row that replaces each token's row, -1 where the map's own row stays."""

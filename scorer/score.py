@@ -11,6 +11,7 @@ from scorer.errors import ConfigError, DataError
 from scorer.evaluate import towers_of
 from scorer.functional import Marker
 from scorer.models import ImageTokens, TextTokens
+from scorer.openvocab import rewriter
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +37,13 @@ def score(config: ScoreConfig) -> list[Scored]:
         picture = decode(config.image.read_bytes(), str(config.image))
     except OSError as error:
         raise DataError(f"{config.image}: not readable ({error.strerror})") from error
-    read = list(config.captions)
-    if config.simplify is not None:
-        from scorer.openvocab import make_helper
-
-        read = make_helper(config.simplify, config.llm).simplify(read)
     clip = towers_of(meta, path, config.device)
+    simplify = config.simplify or meta.model.simplify
+    marker = Marker(meta.lexicon, clip, meta.model.placement, rewriter(simplify, config.llm))
+    read = marker.read(config.captions)
     scorer, _ = checkpoint.load(path, clip.device)
     ids, eos, _ = clip.tokenize(read)
-    marks = Marker(meta.lexicon, clip, meta.model.placement).mark(read, ids, eos)
+    marks = marker.mark(read, ids, eos)
     images = ImageTokens(clip.image_tokens(clip.preprocess(picture)[None]))
     texts = TextTokens(clip.text_tokens(ids), eos.to(clip.device), marks)
     scores = scorer(images, texts)[0].float().cpu()

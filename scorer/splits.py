@@ -14,6 +14,7 @@ from scorer.data import has_split, shards_of
 from scorer.errors import ConfigError
 from scorer.features import Clip
 from scorer.functional import Lexicon, Marker
+from scorer.openvocab import rewriter
 from scorer.parallel import Group
 from scorer.seeding import seed_of
 
@@ -28,7 +29,8 @@ def training_banks(config: TrainConfig, clip: Clip, lexicon: Lexicon, group: Gro
     seed, fraction = config.seed, config.val_fraction
     chosen = _Selection(config.max_pairs, lambda key: split or not held_out(key, seed, fraction))
     rest = _Selection(0, lambda key: split or held_out(key, seed, fraction))
-    marker, cache = Marker(lexicon, clip, config.model.placement), config.cache or default_root()
+    rewrite, cache = rewriter(config.model.simplify, config.llm), config.cache or default_root()
+    marker = Marker(lexicon, clip, config.model.placement, rewrite)
     train_shards = shards_of(config.data, "train" if has_split(config.data, "train") else None)
     progress = show_progress if group.is_first else _silent
 

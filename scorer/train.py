@@ -36,7 +36,7 @@ from scorer.splits import read_words, training_banks
 SAVE_EVERY_S = 300.0
 # May differ between a run and its continuation: they change where and how long it runs, not what it computes. The pairs
 # themselves, wherever they lie, are compared by fingerprint.
-FREE_TO_CHANGE = ("data", "out", "epochs", "patience", "device", "cache", "log_every", "control_epochs")
+FREE_TO_CHANGE = ("data", "out", "epochs", "patience", "device", "cache", "log_every", "control_epochs", "llm")
 
 
 def train(config: TrainConfig) -> Path:
@@ -267,11 +267,17 @@ def config_text(config: TrainConfig) -> str:
 
 def _difference(old: str, new: str) -> str:
     """The first option that makes two recorded configs different runs, "" when there is none."""
-    before, after = json.loads(old), json.loads(new)
+    before, after = (_options(json.loads(text)) for text in (old, new))
     for name in sorted(before.keys() | after.keys()):
-        if name not in FREE_TO_CHANGE and before.get(name) != after.get(name):
+        if before.get(name) != after.get(name):
             return f"--{name.replace('_', '-')}: {before.get(name)} there, {after.get(name)} now"
     return ""
+
+
+def _options(config: dict[str, Any]) -> dict[str, Any]:
+    """The options that must agree, by the names of the command line."""
+    flat = {name: value for name, value in config.items() if name not in (*FREE_TO_CHANGE, "clip", "model")}
+    return flat | config["clip"] | config["model"]
 
 
 def _data_fingerprint(*banks: Bank) -> str:

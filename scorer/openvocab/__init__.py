@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from generator.records import read_shard
-from scorer.configs import LlmConfig, Provider, WordsConfig
+from scorer.configs import LlmConfig, Provider, Simplify, WordsConfig
 from scorer.data import shards_of
 from scorer.errors import ConfigError, DataError
-from scorer.functional import load_lexicon
+from scorer.functional import Rewrite, load_lexicon
 
 
 class Helper(Protocol):
@@ -32,6 +32,11 @@ def make_helper(provider: Provider, llm: LlmConfig) -> Helper:
     from scorer.openvocab.llm import LlmHelper
 
     return LlmHelper(llm)
+
+
+def rewriter(simplify: Simplify, llm: LlmConfig) -> Rewrite | None:
+    """What shortens captions before they are read; None for captions as they are."""
+    return None if simplify == "none" else make_helper(simplify, llm).simplify
 
 
 def new_words(config: WordsConfig) -> list[str]:

@@ -4,17 +4,21 @@ import importlib.util
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from scorer_shapes import write_run
+from scorer_shapes import make_pair, write_run
 
-from scorer.configs import LlmConfig, WordsConfig
+from scorer.cli import main
+from scorer.configs import EvalConfig, LlmConfig, TrainConfig, WordsConfig
 from scorer.errors import ConfigError, DataError
+from scorer.evaluate import evaluate
 from scorer.openvocab import new_words, read_captions
 from scorer.openvocab.llm import Answers, LlmHelper, check_simplified, check_words
+from scorer.train import train
 
 needs_spacy = pytest.mark.skipif(importlib.util.find_spec("spacy") is None, reason="spaCy is not installed")
 
@@ -109,6 +113,23 @@ def llm(tmp_path: Path) -> Iterator[LlmConfig]:
     yield LlmConfig(url=f"http://127.0.0.1:{server.server_port}/v1", name="test", answers=tmp_path / "answers.jsonl")
     server.shutdown()
     server.server_close()
+
+
+@needs_spacy
+def test_a_run_reads_captions_as_it_was_trained_to(
+    config: TrainConfig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    simple = replace(config, out=tmp_path / "run", model=replace(config.model, simplify="rules"), epochs=1)
+    train(simple)
+    record, first, _ = make_pair("spatial", 3)
+    (tmp_path / "photo.png").write_bytes(first)
+    captions = [record.captions_0[0], record.captions_1[0]]
+    assert main(["score", str(tmp_path / "run"), str(tmp_path / "photo.png"), *captions]) == 0
+    assert capsys.readouterr().out.count("(read as: ") == 2
+    report = evaluate(EvalConfig(tmp_path / "run", config.data, split="val", resamples=5, cache=config.cache))
+    assert report.model.simplify == "rules"
+    assert main(["score", str(tmp_path / "run"), str(tmp_path / "photo.png"), *captions, "--simplify", "none"]) == 0
+    assert "read as" not in capsys.readouterr().out
 
 
 def test_the_endpoint_is_asked_with_the_prompt_and_once(llm: LlmConfig, monkeypatch: pytest.MonkeyPatch) -> None:

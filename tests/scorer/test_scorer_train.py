@@ -99,6 +99,8 @@ def test_dropout_resumes_too(config: TrainConfig, tmp_path: Path) -> None:
 def test_a_directory_of_another_run_is_refused(config: TrainConfig, tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"--lr: 0\.001 there, 0\.1 now"):
         train(replace(config, lr=0.1))
+    with pytest.raises(CheckpointError, match="--hidden: 8 there, 9 now"):
+        train(replace(config, model=replace(config.model, hidden=9)))
     other = write_run(tmp_path / "data", {"attribute": 7, "negation": 10, "spatial": 9}, first=50)
     with pytest.raises(CheckpointError, match="the data"):
         train(replace(config, data=(other,)))
