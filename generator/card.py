@@ -37,6 +37,8 @@ NOT_DECISIVE = {
     "shard_size",
     "slice",
     "retry_rejected",
+    "executor",
+    "address",
 }
 
 WHAT_DIFFERS = {

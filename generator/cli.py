@@ -89,6 +89,10 @@ class Render:
     """Seconds after which a pair's render counts as hung."""
     memory_gb: float | None = None
     """Resident memory at which a renderer is replaced; 0 means no limit. Default: 80 % of the machine's, shared."""
+    executor: Literal["local", "ray"] = "local"
+    """Where shards are made: in processes on this machine, or as tasks of a Ray cluster."""
+    address: str = ""
+    """The Ray cluster, e.g. "auto" on one of its nodes, or ray://HOST:10001. Default: one of this machine's own."""
     slice: str = ""
     """Make only every N-th shard, from the i-th on: "i/N", for Slurm arrays and other batch systems."""
     retry_rejected: bool = False

@@ -34,7 +34,17 @@ from generator.tasks import TASKS, Context, TaskOptions
 from generator.vocabulary import TEMPLATES, load_vocabulary
 
 # Not part of what a run is: they change when or where pairs are made, never what comes out.
-NOT_IN_FINGERPRINT = ("out", "workers", "dry_run", "timeout_s", "memory_gb", "retry_rejected", "slice")
+NOT_IN_FINGERPRINT = (
+    "out",
+    "workers",
+    "dry_run",
+    "timeout_s",
+    "memory_gb",
+    "retry_rejected",
+    "slice",
+    "executor",
+    "address",
+)
 # Stop when more than this share of the pairs is rejected, once enough were tried to tell.
 MAX_REJECTED_SHARE, TRIED_BEFORE_STOP = 0.5, 40
 # Of this machine's memory, what all its renderers may hold together unless --memory-gb says otherwise.
@@ -58,7 +68,7 @@ def run_render(config: Render) -> int:
     place = Place(config.out, cache_folder())
     config = dataclasses.replace(config, out=place.out)
     place.refresh()
-    run = describe_run(dataclasses.replace(config, slice="", retry_rejected=False), catalog, backgrounds)
+    run = describe_run(dataclasses.replace(config, slice="", retry_rejected=False, address=""), catalog, backgrounds)
     claim(place.out, run)
     if config.retry_rejected:
         begin_round(place.out)
@@ -93,7 +103,12 @@ def render_shards(config: Render, recipe: Recipe, plans: Iterator[ShardPlan], wo
             if not recipe.round:  # What was rejected before is likely to be rejected again.
                 stop_if_hopeless(summary)
 
-        local.run(recipe, plans, workers, report)
+        if config.executor == "ray":
+            from generator.executors import ray
+
+            ray.run(config, recipe, plans, report)
+        else:
+            local.run(recipe, plans, workers, report)
 
 
 def missing_plans(config: Render, round_number: int, summary: Summary) -> Iterator[ShardPlan]:

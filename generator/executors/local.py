@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from generator.errors import RendererError, UserError
+from generator.executors.once import Once
 from generator.plan import ShardPlan
 from generator.shard_job import Recipe, Report, make_shard
 
@@ -77,7 +78,7 @@ def run(recipe: Recipe, plans: Iterator[ShardPlan], workers: int, report: Report
     """
     crew = _Crew(recipe)
     try:
-        _drive(crew, plans, workers, report)
+        _drive(crew, plans, workers, Once(report))
     finally:
         with _deaf_to_interrupts():  # A second Ctrl-C must not tear the workers out of a write.
             for worker in crew.workers:
@@ -89,7 +90,7 @@ def run(recipe: Recipe, plans: Iterator[ShardPlan], workers: int, report: Report
                 worker.process.join()
 
 
-def _drive(crew: _Crew, plans: Iterator[ShardPlan], workers: int, report: Report) -> None:
+def _drive(crew: _Crew, plans: Iterator[ShardPlan], workers: int, once: Once) -> None:
     orphaned: list[ShardPlan] = []
     while True:
         idle = [worker for worker in crew.workers if worker.plan is None]
@@ -108,23 +109,26 @@ def _drive(crew: _Crew, plans: Iterator[ShardPlan], workers: int, report: Report
             return
         for ready in wait([worker.pipe for worker in busy], timeout=POLL_S):
             worker = next(worker for worker in busy if worker.pipe is ready)
-            lost = _hear(crew, worker, report)
+            lost = _hear(crew, worker, once)
             if lost is not None:
                 orphaned.append(lost)
 
 
-def _hear(crew: _Crew, worker: _Worker, report: Report) -> ShardPlan | None:
+def _hear(crew: _Crew, worker: _Worker, once: Once) -> ShardPlan | None:
     """Take in what one worker says; the shard that it leaves behind if it is dead."""
     try:
         kind, content = worker.pipe.recv()
     except (EOFError, OSError):
         return crew.bury(worker)
     if kind == "row":
+        assert worker.plan is not None
         row, fresh = content
-        if fresh and worker.plan is not None:
+        if fresh:
             crew.deaths.pop(worker.plan, None)
-        report(row, fresh)
+        once.row(worker.plan, row, fresh)
     elif kind == "done":
+        assert worker.plan is not None
+        once.done(worker.plan)
         worker.plan = None
     else:
         raise content

@@ -1,0 +1,151 @@
+"""The Ray executor on a real cluster of two nodes on this machine, one of which is killed on the way."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_validate import SHARDS, render
+
+from generator.cli import Render
+from generator.errors import ConfigError, DependencyError, OutputError
+from generator.executors.once import Once
+from generator.plan import ShardPlan
+from generator.shard_job import Recipe
+from generator.shards import Row, sha256, write_json
+from generator.specs import RenderSettings
+from tests.worlds import context_of
+
+CONFIG = Render(task="spatial", n=8, executor="ray").resolved()
+
+
+def recipe_of(out: Path, **changes: Any) -> Recipe:
+    given: dict[str, Any] = {
+        "task": "spatial",
+        "out": out,
+        "contexts": dict.fromkeys(SHARDS, context_of()),
+        "renderer": "fake",
+        "settings": RenderSettings("cycles", 96, 4, "cpu", 1),
+        "image_format": "png",
+        "masks": True,
+        "attempts": 9,
+        "timeout_s": 60.0,
+        "memory_limit_bytes": 0,
+        "fingerprint": "f0",
+        "round": 0,
+        "store": "",
+    }
+    return Recipe(**{**given, **changes})
+
+
+def plans(count: int, size: int) -> list[ShardPlan]:
+    return [ShardPlan("train", n, tuple(range(n * size, (n + 1) * size))) for n in range(count)]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A head node without cores and two nodes of two, each with processes of their own."""
+    ray = pytest.importorskip("ray", reason="Ray is not installed")
+    from ray.cluster_utils import Cluster
+
+    found = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+    for _ in range(2):
+        found.add_node(num_cpus=2)
+    ray.init(address=found.address, log_to_driver=False, logging_level="error")
+    found.wait_for_nodes()
+    yield found
+    ray.shutdown()
+    found.shutdown()
+
+
+def test_no_cluster_at_the_address(tmp_path: Path) -> None:
+    ray = pytest.importorskip("ray", reason="Ray is not installed")
+    assert not ray.is_initialized(), "this test comes before those with a cluster"
+    from generator.executors import ray as executor
+
+    config = Render(task="spatial", n=8, executor="ray", address="127.0.0.1:1").resolved()
+    with pytest.raises(ConfigError, match=r"--address 127.0.0.1:1: no Ray cluster answers"):
+        executor.run(config, recipe_of(tmp_path), iter(()), lambda *_: None)
+
+
+@pytest.mark.slow
+def test_the_cluster_makes_what_one_machine_makes(cluster: Any, tmp_path: Path) -> None:
+    assert cluster is not None
+    from generator.executors import ray as executor
+
+    local = render(tmp_path / "local")
+    out = tmp_path / "ray"
+    write_json(out / "run.json", {})
+    given = [ShardPlan(split, n, indices) for split, part in SHARDS.items() for n, indices in enumerate(part)]
+    rows: list[tuple[int, bool]] = []
+    executor.run(CONFIG, recipe_of(out), iter(given), lambda row, fresh: rows.append((row.index, fresh)))
+    assert sorted(rows) == [(index, True) for index in range(8)]
+    for path in local.glob("*/*.tar"):
+        assert sha256(out / path.relative_to(local)) == sha256(path)
+
+
+@pytest.mark.slow
+def test_a_fault_of_the_users_comes_back_as_one(cluster: Any, tmp_path: Path) -> None:
+    assert cluster is not None
+    from generator.executors import ray as executor
+
+    with pytest.raises(OutputError, match="is not on every node"):
+        executor.run(CONFIG, recipe_of(tmp_path / "nowhere"), iter(plans(1, 2)), lambda *_: None)
+
+
+@pytest.mark.slow
+def test_a_node_killed_on_the_way_costs_no_pair(cluster: Any, tmp_path: Path) -> None:
+    """Its shard is taken up by the other node where it stood; every pair is reported once."""
+    from generator.executors import ray as executor
+
+    size = 40
+    calm, out = tmp_path / "calm", tmp_path / "run"
+    for folder in (calm, out):
+        write_json(folder / "run.json", {})
+    executor.run(CONFIG, recipe_of(calm), iter(plans(3, size)), lambda *_: None)
+    victim = cluster.add_node(num_cpus=2)
+    cluster.wait_for_nodes()
+    reported: list[int] = []
+    killed: list[float] = []
+
+    def report(row: Row, _: bool) -> None:
+        reported.append(row.index)
+        if not killed and len(reported) > 10:
+            killed.append(time.monotonic())
+            cluster.remove_node(victim, allow_graceful=False)
+
+    executor.run(CONFIG, recipe_of(out), iter(plans(3, size)), report)
+    assert killed
+    assert sorted(reported) == list(range(3 * size))
+    for path in calm.glob("*/*.tar"):
+        assert sha256(out / path.relative_to(calm)) == sha256(path)
+
+
+def test_without_ray_the_mend_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import sys
+
+    from generator.executors import ray as executor
+
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(DependencyError, match=r"pip install 'twinscene\[ray\]'"):
+        executor.run(CONFIG, recipe_of(tmp_path), iter(()), lambda *_: None)
+
+
+def test_each_pair_is_reported_once(tmp_path: Path) -> None:
+    """A shard that is taken up again tells of its earlier pairs again."""
+    from preview_run import record_of
+
+    from generator.shards import row_of
+
+    assert tmp_path.exists()
+    heard: list[tuple[int, bool]] = []
+    once = Once(lambda row, fresh: heard.append((row.index, fresh)))
+    (plan,) = plans(1, 3)
+    rows = [row_of(record_of(index)) for index in range(3)]
+    once.row(plan, rows[0], True)
+    once.row(plan, rows[0], False)
+    once.row(plan, rows[1], False)
+    once.done(plan)
+    once.row(plan, rows[0], True)
+    assert heard == [(0, True), (1, False), (0, True)]

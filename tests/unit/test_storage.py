@@ -1,0 +1,274 @@
+"""Runs that end in an object store: against moto's S3 server, with a line that drops and fails on order."""
+
+import contextlib
+import json
+import os
+import random
+import shutil
+import socket
+import socketserver
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_validate import faults_of
+
+from generator import storage
+from generator.errors import DependencyError, OutputError
+from generator.shards import sha256
+from generator.storage import Store, url_of, work_folder
+
+ROOT = Path(__file__).resolve().parents[2]
+FAKE_CLI = ROOT / "tests" / "fake_cli.py"
+FLAGS = ("--task", "spatial", "--n", "24", "--shard-size", "8", "--size", "64", "--renderer", "fake", "--workers", "2")
+
+
+BUSY = b"HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+
+class Line(socketserver.ThreadingTCPServer):
+    """A line to the store that breaks. rate: share of what is sent at which it does; dead: a name it never lets by."""
+
+    daemon_threads = True
+
+    def __init__(self, port: int) -> None:
+        super().__init__(("127.0.0.1", 0), _Passing)
+        self.behind = port
+        self.rate = 0.0
+        self.failed = 0
+        self.dead = ""
+        self.rng = random.Random(4)
+        self.lock = threading.Lock()
+
+    def fate(self, sent: bytes) -> str:
+        with self.lock:
+            if self.dead and self.dead.encode() in sent:
+                return "refuse"
+            if self.rng.random() >= self.rate:
+                return ""
+            self.failed += 1
+            return self.rng.choice(("refuse", "drop"))
+
+
+class _Passing(socketserver.BaseRequestHandler):
+    server: Line
+
+    def handle(self) -> None:
+        with socket.create_connection(("127.0.0.1", self.server.behind)) as behind:
+            back = threading.Thread(target=self._pump_back, args=(behind,), daemon=True)
+            back.start()
+            while data := self.request.recv(1 << 16):
+                fate = self.server.fate(data)
+                if fate == "refuse":
+                    self.request.sendall(BUSY)
+                if fate:
+                    break
+                behind.sendall(data)
+        with contextlib.suppress(OSError):
+            self.request.shutdown(socket.SHUT_RDWR)
+
+    def _pump_back(self, behind: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := behind.recv(1 << 16):
+                self.request.sendall(data)
+            self.request.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture(scope="module")
+def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Line]:
+    """moto_server runs from an environment of its own: its pins must not weigh on ours. TWINSCENE_MOTO names it."""
+    program = os.environ.get("TWINSCENE_MOTO") or shutil.which("moto_server")
+    if not program:
+        pytest.skip("moto_server is neither on PATH nor named by TWINSCENE_MOTO")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = tmp_path_factory.mktemp("moto") / "log"
+    with log.open("wb") as stream:
+        server = subprocess.Popen([program, "-H", "127.0.0.1", "-p", str(port)], stdout=stream, stderr=stream)
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            break
+        time.sleep(0.1)
+    proxy = Line(port)
+    threading.Thread(target=proxy.serve_forever, daemon=True).start()
+    yield proxy
+    proxy.shutdown()
+    server.terminate()
+    server.wait()
+
+
+@pytest.fixture
+def bucket(line: Line, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of an empty folder in a bucket; the line is good again afterwards."""
+    from pyarrow.fs import S3FileSystem
+
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setattr(storage, "FIRST_WAIT_S", 0.02)
+    endpoint = f"127.0.0.1:{line.behind}"
+    S3FileSystem(endpoint_override=endpoint, scheme="http", region="us-east-1", allow_bucket_creation=True).create_dir(
+        "data"
+    )
+    folder = "".join(letter if letter.isalnum() else "-" for letter in request.node.name)
+    yield f"s3://data/{folder}?endpoint_override=127.0.0.1:{line.server_address[1]}&scheme=http&region=us-east-1"
+    line.rate, line.dead = 0.0, ""
+
+
+def render(url: str, cache: Path, *flags: str, code: int = 0) -> str:
+    """The command, on a machine of its own: `cache` is what it keeps. What it printed to both streams."""
+    done = subprocess.run(
+        [sys.executable, str(FAKE_CLI), "render", *FLAGS, "--out", url, *flags],
+        cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
+        env={**os.environ, "TWINSCENE_CACHE": str(cache)},
+    )  # fmt: skip
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def fetched(url: str, folder: Path) -> Path:
+    """The whole run, downloaded."""
+    store = Store(url)
+    for name in store.sizes():
+        store.get(name, folder / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Digests of the same run made in a directory."""
+    folder = tmp_path_factory.mktemp("local")
+    render(str(folder / "run"), folder / "cache")
+    return digests(folder / "run")
+
+
+def digests(run: Path) -> dict[str, str]:
+    return {str(path.relative_to(run)): sha256(path) for kind in ("*/*.tar", "*/*.parquet") for path in run.glob(kind)}
+
+
+@pytest.mark.parametrize(
+    ("given", "url"),
+    [
+        ("s3://bucket/a/b", "s3://bucket/a/b"),
+        ("gs://bucket/a?x=1", "gs://bucket/a?x=1"),
+        ("memory://x", "memory://x"),
+        ("/plain/path", ""),
+        ("relative", ""),
+        ("c/d:/e", ""),
+        ("file:///tmp/x", ""),
+    ],
+)
+def test_urls_are_told_from_paths(given: str, url: str) -> None:
+    assert url_of(Path(given)) == url
+
+
+def test_each_url_has_one_work_folder(tmp_path: Path) -> None:
+    assert work_folder("s3://a", tmp_path) == work_folder("s3://a", tmp_path) != work_folder("s3://b", tmp_path)
+
+
+def test_a_store_that_nobody_speaks_to() -> None:
+    with pytest.raises((OutputError, DependencyError), match="--out"):
+        Store("nosuch://bucket/x")
+
+
+def test_the_store_ends_up_with_the_same_run(bucket: str, tmp_path: Path, local: dict[str, str]) -> None:
+    printed = render(bucket, tmp_path / "cache")
+    assert "24 of 24 pairs accepted" in printed
+    run = fetched(bucket, tmp_path / "run")
+    assert digests(run) == local
+    assert faults_of(run) == []
+    assert (run / "README.md").exists()
+    assert "spatial" in (run / "index.html").read_text()
+    work = next((tmp_path / "cache" / "work").iterdir())
+    assert not list(work.glob("*/*.tar"))  # This machine keeps no shard.
+    assert "nothing was missing" in render(bucket, tmp_path / "cache")
+    assert "nothing was missing" in render(bucket, tmp_path / "another machine")
+
+
+def test_machines_share_the_work(bucket: str, tmp_path: Path, local: dict[str, str]) -> None:
+    assert "other slices are not done" in render(bucket, tmp_path / "one", "--slice", "1/2")
+    assert "README.md" not in Store(bucket).sizes()
+    render(bucket, tmp_path / "two", "--slice", "2/2")
+    run = fetched(bucket, tmp_path / "run")
+    assert digests(run) == local
+    assert "24" in (run / "README.md").read_text()
+
+
+def test_a_bad_line(bucket: str, line: Line, tmp_path: Path, local: dict[str, str]) -> None:
+    """One request in four fails or is dropped: tried again, and the same in the end."""
+    line.rate = 0.25
+    render(bucket, tmp_path / "cache")
+    line.rate = 0.0
+    assert line.failed > 5
+    run = fetched(bucket, tmp_path / "run")
+    assert digests(run) == local
+    assert faults_of(run) == []
+
+
+def test_a_store_that_dies_in_between(bucket: str, line: Line, tmp_path: Path, local: dict[str, str]) -> None:
+    """No shard is complete without its last file; the same command goes on, and only uploads what was made."""
+    line.dead = "00001.parquet"
+    printed = render(bucket, tmp_path / "cache", code=2)
+    assert "cannot write train/00001.parquet" in printed
+    assert "Traceback" not in printed
+    line.dead = ""
+    there = Store(bucket).sizes()
+    assert "train/00001.tar" in there
+    assert "train/00001.json" not in there
+    render(bucket, tmp_path / "cache")
+    assert digests(fetched(bucket, tmp_path / "run")) == local
+
+
+def test_another_run_is_refused(bucket: str, tmp_path: Path) -> None:
+    render(bucket, tmp_path / "one")
+    printed = render(bucket, tmp_path / "two", "--seed", "1", code=2)
+    assert "holds another run" in printed
+    assert "seed" in printed
+
+
+def test_a_run_that_was_deleted_is_not_taken_for_done(bucket: str, tmp_path: Path) -> None:
+    render(bucket, tmp_path / "cache")
+    store = Store(bucket)
+    for name in store.sizes():
+        store.remove(name)
+    assert "holds no run, but" in render(bucket, tmp_path / "cache", code=2)
+    shutil.rmtree(tmp_path / "cache" / "work")
+    render(bucket, tmp_path / "cache")
+    assert "run.json" in store.sizes()
+
+
+def test_retrying_opens_shards_that_only_the_store_has(bucket: str, tmp_path: Path) -> None:
+    """Pairs rejected for want of attempts are made by another machine; accepted ones keep their bytes."""
+    flags = ("--task", "attribute", "--attributes", "colour", "--attempts", "1", "--seed", "3")
+    render(bucket, tmp_path / "one", *flags)
+    before = fetched(bucket, tmp_path / "before")
+    counts = [json.loads(path.read_text()) for path in before.glob("*/0*.json")]
+    if not any(item["rejected"] for item in counts):
+        pytest.skip("no pair was rejected in this small run")
+    render(bucket, tmp_path / "two", *flags, "--retry-rejected")
+    after = fetched(bucket, tmp_path / "after")
+    assert faults_of(after) == []
+    again = [json.loads(path.read_text()) for path in after.glob("*/0*.json")]
+    assert sum(item["rejected"] for item in again) < sum(item["rejected"] for item in counts)
+
+
+def test_what_fsspec_knows_will_do(tmp_path: Path) -> None:
+    """A file system that pyarrow does not speak itself."""
+    store = Store(f"local://{tmp_path / 'there'}")
+    assert store.sizes() == {}
+    source = tmp_path / "x"
+    source.write_bytes(b"abc")
+    store.put(source, "a/b/x")
+    assert (tmp_path / "there" / "a" / "b" / "x").read_bytes() == b"abc"
+    assert store.sizes() == {"a/b/x": 3}
+    store.get("a/b/x", tmp_path / "back")
+    assert (tmp_path / "back").read_bytes() == b"abc"
+    store.remove("a/b/x")
+    store.remove("a/b/x")
+    assert store.sizes() == {}
