@@ -277,7 +277,7 @@ def _difference(old: str, new: str) -> str:
 def _options(config: dict[str, Any]) -> dict[str, Any]:
     """The options that must agree, by the names of the command line."""
     flat = {name: value for name, value in config.items() if name not in (*FREE_TO_CHANGE, "clip", "model")}
-    return flat | config["clip"] | config["model"]
+    return {**flat, **config["clip"], **config["model"]}
 
 
 def _data_fingerprint(*banks: Bank) -> str:
