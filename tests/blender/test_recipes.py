@@ -34,6 +34,7 @@ VIEWS_DEG = ((-35.0, 15.0), (0.0, 15.0), (35.0, 25.0))
 RAYS = 40
 
 
+@pytest.mark.skipif(bpy.app.version[:2] != (4, 5), reason="the committed files were built with Blender 4.5")
 @pytest.mark.parametrize("noun", ["mug", "banana", "toaster"])
 def test_a_rebuild_gives_the_committed_bytes(noun: str, tmp_path: Path) -> None:
     recipe = recipes()[noun]
