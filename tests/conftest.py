@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -55,3 +56,9 @@ def shared() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+def pytest_configure() -> None:
+    """Runs started in the background inherit an ignored Ctrl-C, and their children would inherit it from us."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
