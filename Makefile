@@ -46,7 +46,7 @@ scorer-demo: $(VENV)/.installed-scorer
 	$(PY) -m generator render --task attribute --n 240 --out $(SCORER_DEMO)/attribute $(SMALL)
 	$(PY) -m generator render --task negation --n 120 --out $(SCORER_DEMO)/negation $(SMALL)
 	$(PY) -m generator render --task negation --n 120 --out $(SCORER_DEMO)/negation-shared --negation shared $(SMALL)
-	$(PY) -m scorer train $(SETS) --clip tiny --epochs 12 --control-epochs 4 --out $(SCORER_DEMO)/run
+	$(PY) -m scorer train $(SETS) --clip tiny --text-tokens 20 --epochs 12 --control-epochs 4 --out $(SCORER_DEMO)/run
 	$(PY) -m scorer eval $(SCORER_DEMO)/run $(SETS)
 
 # The whole suite, Blender included; PYTEST passes options on, e.g. PYTEST='-k masks'.
