@@ -104,6 +104,10 @@ class RenderProcess:
         self._renew_if_grown()
         return spec, result
 
+    def resident_bytes(self) -> int:
+        """Memory that the process holds now."""
+        return 0 if self._child is None else self._child.resident_bytes()
+
     def render_alone(self, spec: PairSpec, scene: SceneSpec) -> RenderFault | None:
         """Render one scene by itself, in a fresh process at each of its tries; what is wrong with it, if anything.
 
@@ -183,7 +187,7 @@ class RenderProcess:
 
     def _renew_if_grown(self) -> None:
         """Replace a process whose memory has grown over the limit pair by pair: nobody's fault, so no strike."""
-        if self._limit and self._child is not None and self._child.resident_bytes() > self._limit:
+        if self._limit and self.resident_bytes() > self._limit:
             self._stop()
 
     def _start(self) -> None:

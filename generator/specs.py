@@ -12,6 +12,7 @@ import math
 import types
 import typing
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 Vec3 = tuple[float, float, float]
@@ -225,8 +226,16 @@ def _unit(a: Vec3) -> Vec3:
 
 
 def to_json(spec: Any) -> Any:
-    """A spec as plain dicts, lists and scalars, ready for json.dumps."""
-    return dataclasses.asdict(spec)
+    """A spec as plain dicts, tuples and scalars, ready for json.dumps. (dataclasses.asdict copies scalars deeply.)"""
+    if type(spec) is tuple:
+        return tuple(map(to_json, spec))
+    names = _field_names(type(spec))
+    return {name: to_json(getattr(spec, name)) for name in names} if names else spec
+
+
+@cache
+def _field_names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
 
 
 def from_json(kind: type[Any], data: Any) -> Any:

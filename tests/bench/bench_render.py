@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 GOAL = 1.5
@@ -36,6 +37,19 @@ for raw in request["scenes"]:
     seconds += time.perf_counter() - begin
 Path(sys.argv[2]).write_text(json.dumps(seconds))
 """
+
+
+def located(text: str) -> dict[str, Any]:
+    """A record's scene with its files where this machine has them: records name them by the end of their paths."""
+    from generator.pipeline import cache_folder
+
+    scene: dict[str, Any] = json.loads(text)
+    for item in scene["objects"]:
+        item["model"] = str(cache_folder() / "assets" / item["model"])
+    for slab in scene["slabs"]:
+        if slab["surface"]["texture"]:
+            slab["surface"]["texture"] = str(cache_folder() / "backgrounds" / slab["surface"]["texture"])
+    return scene
 
 
 def bare_seconds(scenes: list[object], settings: object, folder: Path) -> float:
@@ -80,7 +94,7 @@ def main() -> None:
             row.attempts for path in find_shards([out]) for row in read_rows(path.with_suffix(".parquet"))
         )
         samples = [sample for path in find_shards([out]) for sample in read_shard(path)]
-        scenes = [json.loads(text) for sample in samples for text in (sample.record.scene_0, sample.record.scene_1)]
+        scenes = [located(text) for sample in samples for text in (sample.record.scene_0, sample.record.scene_1)]
         ratios = []
         for number in range(arguments.rounds):
             bare = bare_seconds(scenes, settings, folder) / len(scenes)

@@ -161,9 +161,7 @@ def test_a_process_that_grew_is_replaced_between_pairs(tmp_path: Path) -> None:
     """A limit below what any renderer holds: a fresh one for every pair, no strike, the same bytes."""
     log = tmp_path / "log"
     with render.RenderProcess("fake", SETTINGS, log, 10.0, 0) as renderer:
-        first = renderer._child
-        assert first is not None
-        held = first.resident_bytes()
+        held = renderer.resident_bytes()
         renderer._limit = held // 2
         from generator.tasks import TASKS
 
