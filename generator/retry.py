@@ -7,6 +7,7 @@ accepted pairs stay as they are, byte for byte; its rejected ones become `{index
 """
 
 from pathlib import Path
+from typing import Any
 
 from generator.errors import DataError
 from generator.records import dump, read_shard
@@ -91,6 +92,6 @@ def _unseal(stage: ShardStage) -> None:
         put_staged(stage.folder / f"{record.index:09d}.pair", row_of(record), fragment)
 
 
-def _state(out: Path) -> dict[str, object]:
+def _state(out: Path) -> dict[str, Any]:
     path = out / "retry.json"
     return read_json(path) if path.exists() else {"round": 0, "open": False}

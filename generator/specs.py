@@ -229,7 +229,8 @@ def to_json(spec: Any) -> Any:
     """A spec as plain dicts, tuples and scalars, ready for json.dumps. (dataclasses.asdict copies scalars deeply.)"""
     if type(spec) is tuple:
         return tuple(map(to_json, spec))
-    names = _field_names(type(spec))
+    kind: Any = type(spec)
+    names = _field_names(kind)
     return {name: to_json(getattr(spec, name)) for name in names} if names else spec
 
 
