@@ -59,7 +59,8 @@ class PairRecord:
     captions_0 [P1, P2] are true of image_0 and false of image_1; captions_1 [N1, N2] the other way round.
     template: id of the caption template; words: the two functional words used, e.g. ["above", "below"].
     image_ids: ids of the photographs behind the images, [] when rendered. scene_0, scene_1: the full scene
-    description as JSON text ("" for photographs): camera, light, stage and poses in metres and degrees.
+    description as JSON text ("" for photographs): camera, light, stage and poses in metres and degrees; models and
+    textures by the last two parts of their paths, which mean the same in every cache.
     """
 
     schema_version: int
