@@ -148,7 +148,7 @@ def test_colours_are_those_that_the_captions_say(run_of: RunOf, name: str) -> No
     for sample in samples(run_of(name)):
         seen = []
         for image, mask, objects in sides(sample):
-            names = [named(image[mask == number]) for number in (1, 2)]
+            names = [named(image[inner(mask == number)]) for number in (1, 2)]
             assert names == [item.colour for item in objects], sample.record.key
             assert names == [item.measured_colour for item in objects]
             seen.append({f"{colour} {item.noun}" for colour, item in zip(names, objects, strict=True)})
