@@ -177,6 +177,7 @@ def test_a_store_that_nobody_speaks_to() -> None:
         Store("nosuch://bucket/x")
 
 
+@pytest.mark.slow
 def test_the_store_ends_up_with_the_same_run(bucket: str, tmp_path: Path, local: dict[str, str]) -> None:
     printed = render(bucket, tmp_path / "cache")
     assert "24 of 24 pairs accepted" in printed
@@ -191,6 +192,7 @@ def test_the_store_ends_up_with_the_same_run(bucket: str, tmp_path: Path, local:
     assert "nothing was missing" in render(bucket, tmp_path / "another machine")
 
 
+@pytest.mark.slow
 def test_machines_share_the_work(bucket: str, tmp_path: Path, local: dict[str, str]) -> None:
     assert "other slices are not done" in render(bucket, tmp_path / "one", "--slice", "1/2")
     assert "README.md" not in Store(bucket).sizes()
@@ -200,6 +202,7 @@ def test_machines_share_the_work(bucket: str, tmp_path: Path, local: dict[str, s
     assert "24" in (run / "README.md").read_text()
 
 
+@pytest.mark.slow
 def test_a_bad_line(bucket: str, line: Line, tmp_path: Path, local: dict[str, str]) -> None:
     """One request in four fails or is dropped: tried again, and the same in the end."""
     line.rate = 0.25
@@ -211,6 +214,7 @@ def test_a_bad_line(bucket: str, line: Line, tmp_path: Path, local: dict[str, st
     assert faults_of(run) == []
 
 
+@pytest.mark.slow
 def test_a_store_that_dies_in_between(bucket: str, line: Line, tmp_path: Path, local: dict[str, str]) -> None:
     """No shard is complete without its last file; the same command goes on, and only uploads what was made."""
     line.dead = "00001.parquet"
@@ -225,6 +229,7 @@ def test_a_store_that_dies_in_between(bucket: str, line: Line, tmp_path: Path, l
     assert digests(fetched(bucket, tmp_path / "run")) == local
 
 
+@pytest.mark.slow
 def test_another_run_is_refused(bucket: str, tmp_path: Path) -> None:
     render(bucket, tmp_path / "one")
     printed = render(bucket, tmp_path / "two", "--seed", "1", code=2)
@@ -232,6 +237,7 @@ def test_another_run_is_refused(bucket: str, tmp_path: Path) -> None:
     assert "seed" in printed
 
 
+@pytest.mark.slow
 def test_a_run_that_was_deleted_is_not_taken_for_done(bucket: str, tmp_path: Path) -> None:
     render(bucket, tmp_path / "cache")
     store = Store(bucket)
@@ -243,6 +249,7 @@ def test_a_run_that_was_deleted_is_not_taken_for_done(bucket: str, tmp_path: Pat
     assert "run.json" in store.sizes()
 
 
+@pytest.mark.slow
 def test_retrying_opens_shards_that_only_the_store_has(bucket: str, tmp_path: Path) -> None:
     """Pairs rejected for want of attempts are made by another machine; accepted ones keep their bytes."""
     flags = ("--task", "attribute", "--attributes", "colour", "--attempts", "1", "--seed", "3")
