@@ -28,7 +28,9 @@ def render(out: Path, task: str = "spatial", negation: str = "paper", seed: int 
     """A run by the fake renderer, masks included."""
     context = context_of(seed, options(negation=negation))
     settings = RenderSettings("cycles", 96, 4, "cpu", 1)
-    recipe = Recipe(task, out, dict.fromkeys(SHARDS, context), "fake", settings, "png", True, 9, 60.0, 0, f"f{seed}", 0, "")
+    recipe = Recipe(
+        task, out, dict.fromkeys(SHARDS, context), "fake", settings, "png", True, 9, 60.0, 0, f"f{seed}", 0, ""
+    )
     described = {"config": {"task": task, "n": 8}, "versions": {"generator": "0", "schema": 1}, "sources": {}}
     write_json(out / "run.json", {**described, "fingerprint": f"f{seed}"})
     for split, shards in SHARDS.items():
