@@ -9,8 +9,12 @@ INTERRUPTED = 130
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one verb; its exit code. A user's mistake is one line on stderr and code 2."""
-    from generator.dispatch import run
-
+    try:
+        from generator.dispatch import run
+    except ModuleNotFoundError as error:
+        mend = "activate the environment (. .venv/bin/activate), or make one with `make demo`"
+        print(f"error: {sys.executable} has no package {error.name}; {mend}", file=sys.stderr)
+        return 2
     try:
         return run(sys.argv[1:] if arguments is None else arguments)
     except UserError as error:

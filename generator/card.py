@@ -209,7 +209,8 @@ for pair in wds.WebDataset("{shard}", shardshuffle=False).decode("pil"):
     print(pair["__key__"], pair["{image}"].size, pair["json"]["captions_0"], pair["json"]["captions_1"])
 ```
 
-With Hugging Face datasets (`load_dataset` of this folder, or of its copy on the Hub, finds all splits by itself):
+With Hugging Face datasets (`load_dataset` with this folder's full path, or its name on the Hub, finds all splits by
+itself):
 
 ```python
 from datasets import load_dataset

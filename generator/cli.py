@@ -50,7 +50,11 @@ class Render:
     licences: str = "cc0,by"
     """With objaverse: licences to accept, of cc0, by, by-sa, by-nd, by-nc, by-nc-sa, by-nc-nd."""
     backgrounds: str = "bundled"
-    """What stands behind the objects: "bundled", or a directory of images."""
+    """What stands behind the objects: "bundled", or a directory of images. Masks know nothing of what photographs show:
+    use pictures of places, without things that captions may name."""
+    backgrounds_vetted: bool = False
+    """Say that you looked: the images of --backgrounds show none of the nouns. Negation asks for it, since a thing in
+    the photograph would make "without" false."""
     engine: Engine = "cycles"
     """Blender's render engine. EEVEE needs a GPU or a software OpenGL, and workbench shows colours flat."""
     samples_per_pixel: int | None = None
@@ -115,6 +119,13 @@ class Render:
         if self.timeout_s <= 0 or (self.memory_gb or 0.0) < 0:
             raise ConfigError("--timeout-s must be above 0 and --memory-gb not below 0")
         parse_shares(self.split)
+        if self.task == "negation" and self.backgrounds != "bundled" and not self.backgrounds_vetted:
+            raise ConfigError(
+                "negation says what an image does not show, and nobody checked what these photographs show; "
+                "look at them and add --backgrounds-vetted, or use --backgrounds bundled"
+            )
+        if self.assets != "objaverse" and (self.categories or self.per_category):
+            raise ConfigError("--categories and --per-category choose from Objaverse; add --assets objaverse")
         parse_slice(self.slice)
         colours = tuple(load_vocabulary().colours) if self.colours == "all" else _names(self.colours, "colours")
         return dataclasses.replace(

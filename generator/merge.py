@@ -21,6 +21,20 @@ from generator.progress import Meter
 from generator.records import SCHEMA_VERSION, SPLITS
 from generator.shards import STAGING, read_json, replacing, write_json
 
+# Settings that change how many pairs a run holds, where and in what files, not which ones.
+HOW_MANY = (
+    "n",
+    "out",
+    "workers",
+    "shard_size",
+    "split",
+    "slice",
+    "retry_rejected",
+    "timeout_s",
+    "memory_gb",
+    "dry_run",
+)
+
 
 def run_merge(config: Merge) -> int:
     """The `merge` verb."""
@@ -58,15 +72,17 @@ def read_run(folder: Path) -> dict[str, Any]:
 
 
 def check_different(runs: list[tuple[Path, dict[str, Any]]], out: Path) -> None:
-    """The same run twice would be every pair twice."""
+    """The same run twice, or runs that differ only in how many pairs they hold, would be pairs twice."""
     seen: dict[str, Path] = {}
     for folder, run in runs:
         if folder.resolve() == out.resolve():
             raise OutputError(f"{out} cannot be its own part; give another --out")
-        if run["fingerprint"] in seen:
-            other = seen[run["fingerprint"]]
-            raise DataError(f"{other} and {folder} are the same run: the same configuration, assets and seed")
-        seen[run["fingerprint"]] = folder
+        config = {key: value for key, value in run["config"].items() if key not in HOW_MANY}
+        # A merged run has no pairs of its own to compare by.
+        same = run["fingerprint"] if "runs" in run else json.dumps([config, run["sources"]], sort_keys=True)
+        if same in seen:
+            raise DataError(f"{seen[same]} and {folder} hold the same pairs: the same configuration, assets and seed")
+        seen[same] = folder
 
 
 def describe(runs: list[dict[str, Any]]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from generator.assets.load import load_catalog
 from generator.assets.objaverse import Selection
 from generator.backgrounds import Background, bundled, from_folder
 from generator.cli import Render, parse_slice, split_names
-from generator.errors import AssetError, OutputError, RendererError
+from generator.errors import AssetError, DataError, OutputError, RendererError
 from generator.executors import local
 from generator.plan import ShardPlan, parse_shares, shard_plans, split_catalogs
 from generator.progress import Meter
@@ -75,7 +75,7 @@ def run_render(config: Render) -> int:
     place.publish_run()
     round_number = current_round(place.out)
     summary = Summary(config, round_number)
-    missing = missing_plans(config, round_number, summary)
+    missing = missing_plans(config, round_number, summary, whole=not place.url)
     # So many workers as there is work for: the first few missing shards tell, without a look at all of them.
     first = list(itertools.islice(missing, config.workers))
     if first:
@@ -111,18 +111,33 @@ def render_shards(config: Render, recipe: Recipe, plans: Iterator[ShardPlan], wo
             local.run(recipe, plans, workers, report)
 
 
-def missing_plans(config: Render, round_number: int, summary: Summary) -> Iterator[ShardPlan]:
-    """The shards still to make, one by one as they are asked for; complete ones go into the summary in passing."""
+def missing_plans(config: Render, round_number: int, summary: Summary, whole: bool = False) -> Iterator[ShardPlan]:
+    """The shards still to make, one by one as they are asked for; complete ones go into the summary in passing.
+
+    whole: look whether complete shards have all their files (in an object store they lie elsewhere).
+    """
     assert config.out is not None
     number, of = parse_slice(config.slice)
     plans = shard_plans(config.seed, config.n, parse_shares(config.split), config.shard_size)
     for plan in itertools.islice(plans, number - 1, None, of):
         stage = ShardStage(config.out, plan.split, plan.number)
         stats = read_json(stage.base.with_suffix(".json")) if stage.complete() else None
+        if stats is not None and whole:
+            check_whole(stage)
         if stats is None or is_behind(stats, round_number):
             yield plan
         else:
             summary.add_sealed(stats)
+
+
+def check_whole(stage: ShardStage) -> None:
+    """DataError where a shard that its json calls complete has lost a file."""
+    for suffix in (".tar", ".parquet"):
+        if not stage.base.with_suffix(suffix).is_file():
+            raise DataError(
+                f"{stage.base.with_suffix(suffix)} is missing; delete {stage.base.with_suffix('.json')} "
+                "and run the same command again to make the shard anew"
+            )
 
 
 def all_complete(config: Render, round_number: int) -> bool:

@@ -45,7 +45,7 @@ def parse_shares(text: str) -> dict[str, float]:
     if any(not 0 <= share <= 1 for share in shares.values()) or not math.isclose(
         sum(shares.values()), 1.0, abs_tol=1e-6
     ):
-        raise ConfigError(f"--split: shares must be between 0 and 1 and add up to 1, not {sum(shares.values()):g}")
+        raise ConfigError(f"--split: shares must be between 0 and 1 and add up to 1; {text!r} does not")
     return {name: shares[name] for name in SPLITS if shares.get(name, 0.0) > 0}
 
 

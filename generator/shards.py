@@ -226,7 +226,7 @@ def put_staged(path: Path, row: Row, fragment: bytes) -> None:
         temporary.write_bytes(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
         temporary.replace(path)
     except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror}; free the place and run again") from error
+        raise OutputError(f"cannot write {path}: {error.strerror}; mend that and run the same command again") from error
 
 
 def read_staged(path: Path) -> tuple[Row, bytes]:
@@ -305,7 +305,7 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     except OSError as error:
         raise OutputError(
-            f"cannot write {path}; free the place and run the same command again ({error.strerror or error})"
+            f"cannot write {path}: {error.strerror or error}; mend that and run the same command again"
         ) from error
     finally:
         with contextlib.suppress(OSError):  # Gone when renamed; and a lost mount must not hide the first error.

@@ -1,13 +1,21 @@
 """What a run came to, in a few lines."""
 
+import sys
 import time
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from generator.cli import Render
 from generator.progress import clock
 from generator.quarantine import quarantined
 from generator.shards import Row
+
+
+def interpreter() -> str:
+    """How this Python is called from here: the path into an environment below this directory, else "python"."""
+    path = Path(sys.prefix)
+    return str(path.relative_to(Path.cwd()) / "bin" / "python") if path.is_relative_to(Path.cwd()) else "python"
 
 
 class Summary:
@@ -66,6 +74,6 @@ class Summary:
             f"shards:  {out}/*/*.tar",
             f"gallery: {out}/index.html",
             f"card:    {out}/README.md",
-            f"next:    python -m scorer train {out}",
+            f"next:    {interpreter()} -m scorer train {out}",
         ]
         return "\n".join(lines)

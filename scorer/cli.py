@@ -12,6 +12,9 @@ from scorer.errors import UserError
 if TYPE_CHECKING:
     from scorer.score import Scored
 
+# What the scorer's extra brings: a traceback is no answer to a missing one.
+PACKAGES = ("torch", "torchvision", "open_clip", "safetensors", "matplotlib", "tensorboard")
+
 Verb = (
     Annotated[TrainConfig, tyro.conf.subcommand("train")]
     | Annotated[EvalConfig, tyro.conf.subcommand("eval")]
@@ -32,6 +35,11 @@ def main(argv: list[str] | None = None) -> int:
         _run(config)
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in PACKAGES:
+            raise
+        print(f"error: the scorer needs {error.name}; run: pip install -e '.[scorer]'", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("interrupted; the same command goes on from the last checkpoint", file=sys.stderr)

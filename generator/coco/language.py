@@ -38,7 +38,7 @@ def load(model: str) -> "Language":
     try:
         import spacy
     except ImportError as error:
-        raise DependencyError("the COCO splits need spaCy; run: pip install 'twinscene[coco]'") from error
+        raise DependencyError("the COCO splits need spaCy; run: pip install -e '.[coco]'") from error
     try:
         nlp = spacy.load(model)
     except OSError as error:

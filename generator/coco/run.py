@@ -26,6 +26,7 @@ from generator.plan import parse_shares
 from generator.progress import Meter, clock
 from generator.records import SCHEMA_VERSION
 from generator.shards import Row, ShardStage, read_json, sha256, write_json
+from generator.summary import interpreter
 from generator.vocabulary import TEMPLATES, load_vocabulary
 
 D = TypeVar("D", bound=Draft)
@@ -261,7 +262,7 @@ def _summary(config: CocoRun, faults: Faults, tally: Tally, mined_s: float, tota
         f"shards:  {out}/*/*.tar",
         f"gallery: {out}/index.html",
         f"card:    {out}/README.md",
-        f"next:    python -m scorer train {out}",
+        f"next:    {interpreter()} -m scorer train {out}",
     ]
     return "\n".join(lines)
 

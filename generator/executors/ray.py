@@ -62,7 +62,7 @@ def run(config: "Render", recipe: Recipe, plans: Iterator[ShardPlan], report: Re
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
     except ImportError as error:
-        raise DependencyError("--executor ray needs Ray: pip install 'twinscene[ray]'") from error
+        raise DependencyError("--executor ray needs Ray: pip install -e '.[ray]'") from error
     if not ray.is_initialized():
         check_reachable(config.address)
         try:
