@@ -46,7 +46,8 @@ def refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.Capt
         ("--n 4 --attempts 0", "--attempts must be at least 1, not 0"),
         ("--n 4 --timeout-s 0", "--timeout-s must be above 0"),
         ("--n 4 --memory-gb -1", "--memory-gb not below 0"),
-        ("--n 4 --split train=0.5", "--split: shares must .* add up to 1, not 0.5"),
+        ("--n 4 --split train=0.5", "--split: shares must .* add up to 1; 'train=0.5' does not"),
+        ("--n 4 --categories mug", "--categories and --per-category choose from Objaverse"),
         ("--n 4 --split train=0.5,dev=0.5", "--split: unknown split 'dev'; known: train, val, test"),
         ("--n 4 --colours red,gren", "--colours: unknown name 'gren'; did you mean 'green'.*known: red, "),
         ("--n 4 --colours red,red", "--colours: a name is given twice"),
@@ -65,6 +66,11 @@ def test_too_few_nouns_for_a_task(refused: Any) -> None:
     line = refused("--task", "negation", "--n", "4", "--assets", "few")
     assert "needs" in line
     assert "4" in line
+
+
+def test_photographs_that_nobody_looked_at_deny_nothing(refused: Any) -> None:
+    line = refused("--task", "negation", "--n", "4", "--backgrounds", "photos")
+    assert "--backgrounds-vetted" in line
 
 
 def test_colours_that_cannot_be_told_apart(refused: Any) -> None:

@@ -9,7 +9,7 @@ from test_validate import faults_of, render
 from generator.cli import Merge, Status
 from generator.errors import DataError, OutputError
 from generator.merge import run_merge
-from generator.shards import read_json, sha256
+from generator.shards import read_json, sha256, write_json
 from generator.status import run_status
 
 
@@ -57,7 +57,7 @@ def test_credits_of_all_parts_are_kept(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_merged(parts: tuple[Path, Path], tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="are the same run"):
+    with pytest.raises(DataError, match="hold the same pairs"):
         run_merge(Merge((parts[0], parts[0]), tmp_path / "x"))
     with pytest.raises(DataError, match="not a run directory"):
         run_merge(Merge((tmp_path,), tmp_path / "x"))
@@ -66,6 +66,14 @@ def test_what_cannot_be_merged(parts: tuple[Path, Path], tmp_path: Path) -> None
     run_merge(Merge((parts[0],), tmp_path / "one"))
     with pytest.raises(OutputError, match="holds another run"):
         run_merge(Merge(parts, tmp_path / "one"))
+
+
+def test_a_run_and_its_prefix_hold_the_same_pairs(parts: tuple[Path, Path], tmp_path: Path) -> None:
+    longer = render(tmp_path / "longer")
+    run = read_json(longer / "run.json")
+    write_json(longer / "run.json", {**run, "config": {**run["config"], "n": 80}, "fingerprint": "another"})
+    with pytest.raises(DataError, match="hold the same pairs"):
+        run_merge(Merge((parts[0], longer), tmp_path / "x"))
 
 
 def test_a_run_that_is_not_finished(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -341,3 +342,17 @@ def test_the_tar_opens_with_plain_tarfile(base: Path) -> None:
 def test_every_noun_of_the_world_is_in_the_run(base: Path) -> None:
     nouns = {item.noun for sample in samples(base).values() for item in sample.record.objects_0}
     assert nouns == set(NOUNS)
+
+
+@pytest.mark.parametrize("suffix", [".tar", ".parquet"])
+def test_a_lost_file_of_a_complete_shard_is_named_and_made_anew(base: Path, tmp_path: Path, suffix: str) -> None:
+    out = Path(shutil.copytree(base, tmp_path / "run"))
+    lost = next(out.glob(f"train/*{suffix}"))
+    content = lost.read_bytes()
+    lost.unlink()
+    said = render(out, code=2).stderr
+    assert str(lost) in said
+    assert f"delete {lost.with_suffix('.json')}" in said
+    lost.with_suffix(".json").unlink()
+    render(out)
+    assert lost.read_bytes() == content

@@ -31,7 +31,11 @@ def render(out: Path, task: str = "spatial", negation: str = "paper", seed: int 
     recipe = Recipe(
         task, out, dict.fromkeys(SHARDS, context), "fake", settings, "png", True, 9, 60.0, 0, f"f{seed}", 0, ""
     )
-    described = {"config": {"task": task, "n": 8}, "versions": {"generator": "0", "schema": 1}, "sources": {}}
+    described = {
+        "config": {"task": task, "n": 8, "seed": seed},
+        "versions": {"generator": "0", "schema": 1},
+        "sources": {},
+    }
     write_json(out / "run.json", {**described, "fingerprint": f"f{seed}"})
     for split, shards in SHARDS.items():
         for number, indices in enumerate(shards):
