@@ -1,7 +1,7 @@
 """`python tests/fake_cli.py render ...`: the real command line, over a world that needs neither Blender nor a cache.
 
-Everything but the sources of assets and backgrounds is the project's own. The patches stand at the top level, so that
-worker processes, which import this file anew, see them too.
+Everything but the sources of assets and backgrounds is the project's own. Worker processes, which import this file
+anew, are patched too.
 """
 
 import sys
@@ -31,7 +31,9 @@ def bundled(cache: Path) -> tuple[Background, ...]:
     return places()
 
 
-vars(pipeline).update(load_catalog=load_catalog, bundled=bundled)
+# Only in processes of its own, workers included: a test that imports this file must not patch its neighbours.
+if __name__ in ("__main__", "__mp_main__"):
+    vars(pipeline).update(load_catalog=load_catalog, bundled=bundled)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,8 +1,10 @@
 """Each pair is reported once, however often its shard is taken up again."""
 
+from pathlib import Path
+
 from generator.plan import ShardPlan
 from generator.shard_job import Report
-from generator.shards import Row
+from generator.shards import Row, read_rows
 
 
 class Once:
@@ -19,6 +21,10 @@ class Once:
             seen.add(row.index)
             self._report(row, fresh)
 
-    def done(self, plan: ShardPlan) -> None:
-        """The shard is complete."""
-        self._seen.pop((plan.split, plan.number), None)
+    def done(self, plan: ShardPlan, sealed: Path | None = None) -> None:
+        """The shard is complete. sealed: its parquet; rows that were lost on their way are taken from there."""
+        seen = self._seen.pop((plan.split, plan.number), set())
+        if sealed is not None and len(seen) < len(plan.indices) and sealed.is_file():
+            for row in read_rows(sealed):
+                if row.index not in seen:
+                    self._report(row, False)

@@ -77,7 +77,7 @@ def run(config: "Render", recipe: Recipe, plans: Iterator[ShardPlan], report: Re
     shared = ray.put((config, recipe))
     once = Once(report)
     try:
-        _drive(task, shared, desk, plans, once)
+        _drive(task, shared, desk, plans, once, recipe)
     except BaseException:
         ray.get(desk.stop.remote())
         raise
@@ -95,7 +95,7 @@ def check_reachable(address: str) -> None:
         raise ConfigError(f"--address {address}: no Ray cluster answers ({error})") from error
 
 
-def _drive(task: Any, shared: Any, desk: Any, plans: Iterator[ShardPlan], once: Once) -> None:
+def _drive(task: Any, shared: Any, desk: Any, plans: Iterator[ShardPlan], once: Once, recipe: Recipe) -> None:
     import ray
 
     running: dict[Any, ShardPlan] = {}
@@ -116,7 +116,10 @@ def _drive(task: Any, shared: Any, desk: Any, plans: Iterator[ShardPlan], once: 
             for row, fresh in batch:
                 once.row(plan, row, fresh)
         for reference in finished:
-            once.done(running.pop(reference))
+            plan = running.pop(reference)
+            # A node may die between sealing a shard and handing in its rows; the next try then finds nothing to do.
+            sealed = recipe.out / plan.split / f"{plan.number:05d}.parquet"
+            once.done(plan, None if recipe.round else sealed)
 
 
 def _result(reference: Any, plan: ShardPlan) -> None:

@@ -27,7 +27,7 @@ def test_missing_model_names_the_command() -> None:
 
 def test_missing_spacy_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(DependencyError, match=r"pip install 'twinscene\[coco\]'"):
+    with pytest.raises(DependencyError, match=r"pip install -e '.\[coco\]'"):
         language.load(MODEL)
 
 

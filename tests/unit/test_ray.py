@@ -128,7 +128,7 @@ def test_without_ray_the_mend_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path
     from generator.executors import ray as executor
 
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(DependencyError, match=r"pip install 'twinscene\[ray\]'"):
+    with pytest.raises(DependencyError, match=r"pip install -e '.\[ray\]'"):
         executor.run(CONFIG, recipe_of(tmp_path), iter(()), lambda *_: None)
 
 
@@ -149,3 +149,23 @@ def test_each_pair_is_reported_once(tmp_path: Path) -> None:
     once.done(plan)
     once.row(plan, rows[0], True)
     assert heard == [(0, True), (1, False), (0, True)]
+
+
+def test_rows_lost_with_their_node_are_read_from_the_sealed_shard(tmp_path: Path) -> None:
+    from preview_run import record_of
+
+    from generator.shards import ShardStage, row_of
+
+    heard: list[tuple[int, bool]] = []
+    once = Once(lambda row, fresh: heard.append((row.index, fresh)))
+    (plan,) = plans(1, 3)
+    stage = ShardStage(tmp_path, plan.split, plan.number)
+    for index in range(3):
+        stage.accept(record_of(index), {"image_0.png": b"0", "image_1.png": b"1"})
+    once.row(plan, row_of(record_of(1)), True)
+    once.done(plan, stage.base.with_suffix(".parquet"))
+    assert heard == [(1, True)]
+    stage.seal({})
+    once.row(plan, row_of(record_of(1)), True)
+    once.done(plan, stage.base.with_suffix(".parquet"))
+    assert heard == [(1, True), (1, True), (0, False), (2, False)]

@@ -151,7 +151,7 @@ def test_a_write_error_leaves_nothing_half_final(tmp_path: Path, monkeypatch: py
             patch.setattr(shards, "_write_parquet", fail)
         else:
             patch.setattr(json, "dump", fail)
-        with pytest.raises(OutputError, match=rf"cannot write .*00003\.{broken}; free the place"):
+        with pytest.raises(OutputError, match=rf"cannot write .*00003\.{broken}: .*; mend that"):
             stage.seal({})
     done = {"tar": [], "parquet": ["00003.tar"], "json": ["00003.parquet", "00003.tar"]}[broken]
     assert sorted(path.name for path in (tmp_path / "train").iterdir()) == done
