@@ -277,7 +277,7 @@ def browse(page: Path, tmp_path: Path, script: str = "", fragment: str = "", wid
     copy.write_text(text, encoding="utf-8")
     command = [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", f"--window-size={width},1000"]
     command += ["--virtual-time-budget=20000", "--dump-dom"]
-    # On a busy machine Chromium's virtual clock can run out before the page has loaded: then it says nothing, not wrong.
+    # On a busy machine the virtual clock can run out before the page has loaded: then it says nothing, not wrong.
     for number in range(4):
         profile = f"--user-data-dir={tmp_path / f'profile-{number}'}"
         done = subprocess.run(
