@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 Vec3 = tuple[float, float, float]
 Rgb = tuple[float, float, float]
-Engine = Literal["cycles", "eevee", "workbench"]
+Engine = Literal["cycles", "eevee", "workbench", "sprites"]
 Device = Literal["auto", "cpu", "cuda", "optix", "hip", "oneapi", "metal"]
 
 
@@ -93,13 +93,19 @@ class SlabSpec:
 
 @dataclass(frozen=True, slots=True)
 class CameraSpec:
-    """A perspective camera; up is +z, or +y when it looks straight down. sensor_width_mm is Blender's 36 mm."""
+    """A perspective camera; up is +z, or +y when it looks straight down. sensor_width_mm is Blender's 36 mm.
+
+    shift: how far the lens is shifted to the right and up, in sensor widths, as Blender's shift_x and shift_y. What
+    the camera looks at then falls as far to the left of and below the middle. A crop of a wide picture is
+    the same camera with a longer lens and a shift.
+    """
 
     position_m: Vec3
     look_at_m: Vec3
     focal_length_mm: float
     roll_deg: float = 0.0
     sensor_width_mm: float = 36.0
+    shift: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +170,17 @@ class PairSpec:
 
 @dataclass(frozen=True, slots=True)
 class RenderSettings:
-    """How to render: the same for all jobs of a run. threads 0 = all cores."""
+    """How to render: the same for all jobs of a run. threads 0 = all cores.
+
+    bank: folder of the sprite bank, which engine "sprites" reads and fills; "" with the other engines.
+    """
 
     engine: Engine
     size_px: int
     samples_per_pixel: int
     device: Device
     threads: int
+    bank: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +214,8 @@ def project(camera: CameraSpec, point_m: Vec3) -> tuple[float, float]:
     right, up, forward = camera_axes(camera)
     offset = _minus(point_m, camera.position_m)
     scale = camera.focal_length_mm / camera.sensor_width_mm / _dot(offset, forward)
-    return 0.5 + scale * _dot(offset, right), 0.5 - scale * _dot(offset, up)
+    across, down = camera.shift
+    return 0.5 + scale * _dot(offset, right) - across, 0.5 - scale * _dot(offset, up) + down
 
 
 def _minus(a: Vec3, b: Vec3) -> Vec3:

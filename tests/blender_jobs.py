@@ -224,7 +224,8 @@ def rays(camera: CameraSpec, size_px: int) -> Floats:
     right, up, forward = (np.array(axis) for axis in camera_axes(camera))
     centres = (np.arange(size_px) + 0.5) / size_px - 0.5
     scale = camera.sensor_width_mm / camera.focal_length_mm
-    directions: Floats = forward + scale * (centres[None, :, None] * right - centres[:, None, None] * up)
+    across, along = centres + camera.shift[0], centres - camera.shift[1]
+    directions: Floats = forward + scale * (across[None, :, None] * right - along[:, None, None] * up)
     return directions
 
 

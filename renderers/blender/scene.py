@@ -207,6 +207,7 @@ def _add_camera(scene: "bpy.types.Scene", spec: CameraSpec) -> None:
     data = bpy.data.cameras.new("camera")
     data.lens = spec.focal_length_mm
     data.sensor_width = spec.sensor_width_mm
+    data.shift_x, data.shift_y = spec.shift
     data.clip_start, data.clip_end = 0.01, 1000.0
     camera = bpy.data.objects.new("camera", data)
     right, up, forward = (Vector(axis) for axis in camera_axes(spec))

@@ -25,6 +25,8 @@ from blender_jobs import (
 )
 from numpy.typing import NDArray
 
+from generator.specs import project
+
 pytestmark = pytest.mark.blender
 pytest.importorskip("bpy", reason="renders with Blender")
 
@@ -177,6 +179,26 @@ def test_a_camera_looking_straight_down(blender: Blender, box: Path) -> None:
     # +y is up and +x right in the picture.
     assert rows.mean() < SIZE / 2
     assert columns.mean() < SIZE / 2
+
+
+def test_a_shifted_lens_sees_a_window_of_the_wide_picture(blender: Blender, box: Path) -> None:
+    """Twice the focal length and a shift is the upper right quarter, to the pixel; rays and `project` agree."""
+    item = thing(box, (0.55, 0.0, 0.4), 0.5, yaw=20.0)
+    wide = replace(FRONT, focal_length_mm=40.0)
+    quarter = replace(wide, focal_length_mm=80.0, shift=(0.5, 0.5))
+    scene = scene_of([item], camera=quarter)
+    picture = blender.render(scene)
+    visible, amodal = expected(scene, [box_mesh(1.0, 0.6, 0.8)], SIZE)
+    assert amodal.sum() > 500
+    assert differing(picture.amodal, amodal) <= ON_THE_EDGE
+    assert differing(picture.visible, visible) <= ON_THE_EDGE
+    u, v = project(quarter, item.position_m)
+    rows, columns = np.nonzero(picture.amodal[0])
+    assert u * SIZE == pytest.approx(columns.mean(), abs=2)
+    assert v * SIZE == pytest.approx(rows.max(), abs=0.2 * SIZE)
+    # Every other pixel of the window is a pixel of the wide picture but for half a pixel.
+    whole = blender.render(scene_of([item], camera=wide)).amodal[0][: SIZE // 2, SIZE // 2 :]
+    assert np.abs(picture.amodal[0].reshape(SIZE // 2, 2, SIZE // 2, 2).mean(axis=(1, 3)) - whole).mean() < 0.02
 
 
 def test_the_mask_is_of_the_thing_in_the_picture(blender: Blender, box: Path) -> None:

@@ -78,7 +78,26 @@ def test_what_the_camera_looks_at_is_in_the_middle(camera: CameraSpec) -> None:
         (CameraSpec((0, 0, 1), (0, 0, 0), 36.0), (0.0, 0.25, 0.0), (0.5, 0.25)),
         # A camera rolled by 90 degrees: what stood above lies to one side.
         (CameraSpec((0, -1, 0), (0, 0, 0), 36.0, roll_deg=90.0), (0.0, 0.0, 0.25), (0.75, 0.5)),
+        # A lens shifted to the right and up shows what is there: what was in the middle moves left and down.
+        (CameraSpec((0, -1, 0), (0, 0, 0), 36.0, shift=(0.25, 0.125)), (0.0, 0.0, 0.0), (0.25, 0.625)),
     ],
 )
 def test_projection_by_hand(camera: CameraSpec, point: Vec3, expected: tuple[float, float]) -> None:
     assert project(camera, point) == pytest.approx(expected, abs=1e-9)
+
+
+@given(cameras(), st.floats(0.2, 0.9), st.floats(0.0, 1.0), st.floats(0.0, 1.0))
+def test_a_crop_is_a_longer_lens_and_a_shift(camera: CameraSpec, share: float, left: float, top: float) -> None:
+    """A window of a wide picture, `share` of its width, with (left, top) of the room beside it on those sides."""
+    left, top = left * (1 - share), top * (1 - share)
+    crop = dataclasses.replace(
+        camera,
+        focal_length_mm=camera.focal_length_mm / share,
+        shift=((left + share / 2 - 0.5) / share, (0.5 - top - share / 2) / share),
+    )
+    right, up, _ = camera_axes(camera)
+    point = tuple(a + 0.1 * b - 0.07 * c for a, b, c in zip(camera.look_at_m, right, up, strict=True))
+    u, v = project(camera, (point[0], point[1], point[2]))
+    assert project(crop, (point[0], point[1], point[2])) == pytest.approx(
+        ((u - left) / share, (v - top) / share), abs=1e-6
+    )
