@@ -1,0 +1,48 @@
+"""Public benchmarks, as their authors evaluate them.
+
+To add a benchmark, write ONE file beside this one and put its BENCHMARK into the list below:
+
+    BENCHMARK = Benchmark(name, title, paper, protocol, parts, load, averages)
+
+- parts: a `Part` for every number that a paper would print, with its `kind`, the file its rows come from and the folder
+  of its images. Both are a `Source` (origin, licence, places below the root; the first place is the usual one:
+  `<name>/<layout of the official repository>`). Image sets that several benchmarks share stand in places.py.
+- load(root, part) -> `Loaded`: the rows of one part, called only when the part's annotation file exists. It reads with
+  `read_json`, `read_table` and `texts_of`, raises DataError naming file and row, looks at no image, draws no random
+  number, and keeps every row in the file's order. Rows that the official protocol drops are counted in `excluded`.
+- Captions stay in the official file's order: the place of the truth goes to `Example.truth`. They are shown to the
+  scorer in an order drawn by seed, and ties are never correct.
+
+Kinds (kinds.py); values, chance and protocol of every figure come from them:
+
+- `Choice(official, recall_at)`: one image, k captions, `truth`. official="argmax" where the authors take the argmax of
+  the file's order (ties then depend on the place of the truth): both figures are reported. recall_at=(1, 3, 5) adds
+  recall@k and the mean rank. Classification is a Choice too: all rows share one tuple of class captions, `label` is
+  the class, `macro` all labels, and "macro_accuracy" is the mean per class.
+- `Twins(headline)`: two images, two captions, image i belongs to caption i: text, image and group score.
+- `TwoPositives()`: captions (P1, P2, N).
+- `Retrieval(recall_at)`: a row is an image with its own captions; recall@k both ways over the part.
+
+`Loaded` also says which rows go together (`together={"pair": [(0, 3), ...]}` adds "pair_accuracy": all of them right),
+which labels enter the macro average (`macro`: every other label still gets its line), and notes on the data.
+`Benchmark.averages` names plain means over parts.
+
+To judge: `run_benchmark(judges, benchmark, root)` in run.py; judges are made in towers.py.
+"""
+
+from scorer.benchmarks import sugarcrepe
+from scorer.benchmarks.base import Benchmark
+from scorer.errors import ConfigError
+
+__all__ = ["BENCHMARKS", "chosen"]
+
+BENCHMARKS: dict[str, Benchmark] = {item.name: item for item in (sugarcrepe.BENCHMARK,)}
+
+
+def chosen(names: tuple[str, ...]) -> list[Benchmark]:
+    """The benchmarks of these names; "all" is all of them. ConfigError for an unknown name."""
+    wanted = tuple(BENCHMARKS) if "all" in names else tuple(dict.fromkeys(names))
+    unknown = [name for name in wanted if name not in BENCHMARKS]
+    if unknown:
+        raise ConfigError(f"--benchmark {unknown[0]}: unknown; known are all, {', '.join(BENCHMARKS)}")
+    return [BENCHMARKS[name] for name in wanted]
