@@ -19,7 +19,7 @@ from generator.specs import PairSpec, RenderJob, RenderSettings, SceneSpec, to_j
 from generator.verify import Reason, Rendered
 
 # How renderers are started: modules that speak the line protocol of renderers/answers.py.
-RENDERERS = {"blender": "renderers.blender", "fake": "renderers.fake"}
+RENDERERS = {"blender": "renderers.blender", "sprites": "renderers.sprites", "fake": "renderers.fake"}
 START_TIMEOUT_S = 180.0
 STARTS = 3
 # A pair whose render fails is rendered again in a fresh process before it counts: somebody may have ended the process,

@@ -218,6 +218,22 @@ def project(camera: CameraSpec, point_m: Vec3) -> tuple[float, float]:
     return 0.5 + scale * _dot(offset, right) - across, 0.5 - scale * _dot(offset, up) + down
 
 
+def bearing_deg(camera: CameraSpec, point_m: Vec3) -> float:
+    """How far the camera has gone round what stands at a point, clockwise from +y: with its own yaw less by as much, an
+    object there shows (almost) the same side as in the middle of the picture of a camera that looks along +y.
+
+    Almost: what a camera sees beside its axis is turned about the camera's up, an object about the world's. Of all
+    turns about z this one leaves the least over. It tends to the azimuth at the point for a level camera, and to the
+    camera's own for one that looks straight down.
+    """
+    right, _, forward = camera_axes(camera)
+    offset = _minus(point_m, camera.position_m)
+    level = math.hypot(forward[0], forward[1])
+    # Straight down, up in the image is +y: the camera has gone round nothing.
+    own = math.atan2(forward[0], forward[1]) if level > 1e-9 else 0.0
+    return math.degrees(own + level * math.atan2(_dot(offset, right), _dot(offset, forward)))
+
+
 def _minus(a: Vec3, b: Vec3) -> Vec3:
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
 
