@@ -11,7 +11,6 @@ from pathlib import Path
 from types import TracebackType
 
 import numpy as np
-from PIL import Image
 
 from generator.child import Child, ChildFailure, Failure
 from generator.errors import OutputError, RendererError
@@ -120,7 +119,7 @@ class RenderProcess:
             try:
                 self._send_job(RenderJob(f"{spec.key}/alone", scene, 0, self._out(spec, 0)))
                 self._receive(time.monotonic() + self._timeout_s)
-                self._read(self._out(spec, 0))
+                self._read(self._out(spec, 0), scene)
                 self._stop()
                 return None
             except (ChildFailure, _JobFailed) as failure:
@@ -135,7 +134,7 @@ class RenderProcess:
         deadline = time.monotonic() + self._timeout_s
         for _ in spec.scenes:
             self._receive(deadline)
-        first, second = (self._read(self._out(spec, side)) for side in range(2))
+        first, second = (self._read(self._out(spec, side), scene) for side, scene in enumerate(spec.scenes))
         return first, second
 
     def _strike(self, failure: "ChildFailure | _JobFailed") -> RenderFault:
@@ -172,18 +171,11 @@ class RenderProcess:
     def _out(self, spec: PairSpec, side: int) -> str:
         return str(Path(self._scratch.name) / f"{spec.key}-{spec.attempt}-{side}")
 
-    @staticmethod
-    def _read(out: str) -> Rendered:
+    def _read(self, out: str, scene: SceneSpec) -> Rendered:
         try:
-            with Image.open(f"{out}.png") as picture:
-                image = np.asarray(picture.convert("RGB"))
-            with np.load(f"{out}.npz", allow_pickle=False) as masks:
-                rendered = Rendered(image, masks["visible"], masks["amodal"])
-        except (OSError, ValueError, KeyError) as error:
+            return read_picture(out, self._settings.size_px, len(scene.objects))
+        except (OSError, ValueError) as error:
             raise _JobFailed(f"unreadable picture: {error}") from error
-        for suffix in (".png", ".npz"):
-            Path(out + suffix).unlink()
-        return rendered
 
     def _renew_if_grown(self) -> None:
         """Replace a process whose memory has grown over the limit pair by pair: nobody's fault, so no strike."""
@@ -217,6 +209,22 @@ class RenderProcess:
 
     def _tail(self) -> str:
         return "" if self._child is None else self._child.log_tail()
+
+
+def read_picture(out: str, size_px: int, count: int) -> Rendered:
+    """What a job with `count` objects left in `{out}.raw` (see RenderJob), which is removed. OSError, ValueError."""
+    path = Path(f"{out}.raw")
+    raw = np.fromfile(path, np.uint8)
+    area = size_px * size_px
+    if len(raw) != area * (4 + count):
+        raise ValueError(f"{len(raw)} bytes for {count} objects in {size_px} x {size_px} pixels")
+    path.unlink()
+    image, visible, amodal = raw[: 3 * area], raw[3 * area : 4 * area], raw[4 * area :]
+    return Rendered(
+        image.reshape(size_px, size_px, 3),
+        visible.reshape(size_px, size_px),
+        amodal.view(np.bool_).reshape(count, size_px, size_px),
+    )
 
 
 def only(scene: SceneSpec, number: int) -> SceneSpec:

@@ -185,10 +185,11 @@ class RenderSettings:
 
 @dataclass(frozen=True, slots=True)
 class RenderJob:
-    """One image to make. The renderer writes `{out}.png` (sRGB, 8 bit) and `{out}.npz` (masks) and answers.
+    """One image to make. The renderer writes `{out}.raw` and answers.
 
-    The .npz holds `visible` (H, W) uint8: 0 stage, 1 + i for object i where it is the first thing hit at the
-    pixel's centre, and `amodal` (n, H, W) bool: object i alone, nothing in front of it.
+    The file is three arrays one after the other, bytes alone: the image (H, W, 3) uint8, 8-bit sRGB; `visible` (H, W)
+    uint8: 0 stage, 1 + i for object i where it is the first thing hit at the pixel's centre; and `amodal` (n, H, W)
+    bool: object i alone, nothing in front of it. H and W are the settings' size, n is the scene's objects.
     """
 
     job_id: str

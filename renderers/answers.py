@@ -6,7 +6,11 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 def serve(log: str, handle: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
@@ -22,6 +26,19 @@ def serve(log: str, handle: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     for line in sys.stdin:
         answers.write(json.dumps(handle(json.loads(line))) + "\n")
     answers.flush()
+
+
+def put_picture(out: str, image: NDArray[np.uint8], visible: NDArray[np.uint8], amodal: NDArray[np.bool_]) -> None:
+    """Write what a job made to `{out}.raw`, as RenderJob says: image (H, W, 3), visible (H, W), amodal (n, H, W).
+
+    Both sides know the shapes: an archive's headers and checksums would cost more than the bytes themselves.
+    """
+    size_px = len(visible)
+    assert image.shape == (size_px, size_px, 3), image.shape
+    assert visible.shape == amodal.shape[1:] == (size_px, size_px), (visible.shape, amodal.shape)
+    with Path(f"{out}.raw").open("wb", buffering=0) as stream:
+        for part in (image, visible, amodal):
+            stream.write(np.ascontiguousarray(part).data)
 
 
 def _end_with_parent() -> None:

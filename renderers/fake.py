@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from generator.specs import ObjectSpec, RenderJob, RenderSettings, SceneSpec, Vec3, from_json, project
-from renderers.answers import serve
+from renderers.answers import put_picture, serve
 
 # Colours of objects that keep their own look, by role, far apart.
 OWN = ((200, 60, 60), (60, 60, 200), (60, 160, 60))
@@ -37,8 +37,7 @@ class Worker:
         job: RenderJob = from_json(RenderJob, request["job"])
         begin = time.perf_counter()
         image, visible, amodal = draw(job.scene, self._size_px)
-        Image.fromarray(image).save(f"{job.out}.png", compress_level=1)
-        np.savez(f"{job.out}.npz", visible=visible, amodal=amodal)
+        put_picture(job.out, image, visible, amodal)
         return {"job_id": job.job_id, "ok": True, "error": "", "seconds": time.perf_counter() - begin}
 
 

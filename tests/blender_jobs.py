@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from generator.child import Child
+from generator.render import read_picture
 from generator.specs import (
     CameraSpec,
     LightSpec,
@@ -88,10 +88,8 @@ class Blender:
         self._child.send({"job": to_json(RenderJob(f"job {self._count}", scene, seed, out))})
         answer = self._child.receive(120)
         assert answer["ok"], answer["error"]
-        with Image.open(f"{out}.png") as picture:
-            image = np.asarray(picture.convert("RGB"))
-        with np.load(f"{out}.npz") as masks:
-            return Picture(image, masks["visible"], masks["amodal"])
+        made = read_picture(out, self._settings.size_px, len(scene.objects))
+        return Picture(made.image, made.visible, made.amodal)
 
 
 def slab(name: str, centre: Vec3, size: Vec3, surface: SurfaceSpec = GREY) -> SlabSpec:

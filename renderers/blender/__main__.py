@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from generator.specs import RenderJob, RenderSettings, from_json
-from renderers.answers import serve
+from renderers.answers import put_picture, serve
 
 if TYPE_CHECKING:
     from renderers.blender.scene import Stagehand
@@ -44,15 +44,13 @@ class Worker:
         return {"job_id": job.job_id, "ok": True, "error": "", "seconds": time.perf_counter() - begin}
 
     def _render(self, job: RenderJob) -> None:
-        import numpy as np
-
         from renderers.blender import passes
 
         assert self._stagehand is not None, "a job before the settings"
         self._stagehand.build(job.scene)
-        passes.render_picture(self._stagehand.beauty, Path(f"{job.out}.png"), job.seed)
+        image = passes.render_picture(self._stagehand.beauty, Path(f"{job.out}.png"), job.seed)
         visible, amodal = passes.render_masks(self._stagehand.masks, Path(f"{job.out}.exr"), len(job.scene.objects))
-        np.savez(f"{job.out}.npz", visible=visible, amodal=amodal)
+        put_picture(job.out, image, visible, amodal)
 
 
 def main() -> None:

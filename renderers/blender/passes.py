@@ -10,6 +10,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from generator.specs import RenderSettings
 from renderers.blender import compat
@@ -37,11 +38,18 @@ def set_up(beauty: "bpy.types.Scene", masks: "bpy.types.Scene", settings: Render
     _set_up_masks(masks)
 
 
-def render_picture(scene: "bpy.types.Scene", path: Path, seed: int) -> None:
-    """Render the picture to an 8-bit sRGB PNG."""
+def render_picture(scene: "bpy.types.Scene", path: Path, seed: int) -> NDArray[np.uint8]:
+    """Render the picture: (H, W, 3), 8-bit sRGB.
+
+    path: a scratch file, removed again. (Blender rounds to 8 bits only on the way to a file.)
+    """
     scene.cycles.seed = seed
     scene.render.filepath = str(path)
     bpy.ops.render.render(write_still=True, scene=scene.name)
+    with Image.open(path) as picture:
+        image = np.asarray(picture.convert("RGB"))
+    path.unlink()
+    return image
 
 
 def render_masks(scene: "bpy.types.Scene", path: Path, count: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
