@@ -6,6 +6,7 @@ redirects its own stdout and stderr (C libraries included) to the log file, so B
 
 import contextlib
 import json
+import os
 import queue
 import signal
 import subprocess
@@ -25,6 +26,9 @@ LOOK_EVERY_S = 1.0
 # A renderer with work in hand that uses no processor time for so long is stuck: a deadlock, a stopped process, a lost
 # mount. Its own word would not do for a heartbeat: Blender holds Python's lock for whole renders.
 PULSE_S = 30.0
+# Environment that would have Blender read colour management, materials or settings of somebody else's: the same
+# configuration must give the same bytes. (Blender 5.2 sets some of it in any process that imports bpy.)
+FOREIGN = ("OCIO", "BLENDER_", "MATERIALX_", "PXR_", "SYCL_")
 
 
 class ChildFailure(Exception):
@@ -55,6 +59,7 @@ class Child:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 cwd=Path(__file__).resolve().parent.parent,
+                env={name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)},
                 # Its own group: Ctrl-C must reach the parent alone, which then ends the child in order.
                 start_new_session=True,
             )
@@ -141,10 +146,12 @@ class Child:
     def _read(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            try:
-                self._answers.put(json.loads(line))
-            except ValueError:  # Half a line: it died in the middle of its answer.
-                break
+            # What is no answer was printed before the log was opened, or is the half of one that it died in.
+            answer = None
+            with contextlib.suppress(ValueError):
+                answer = json.loads(line)
+            if isinstance(answer, dict):
+                self._answers.put(answer)
         self._answers.put(None)
 
     def _fail(self, kind: Failure, detail: str) -> ChildFailure:

@@ -30,6 +30,7 @@ def handle(request: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    print("what a library says while it loads", flush=True)
     parser = argparse.ArgumentParser()
     parser.add_argument("--log", required=True)
     serve(parser.parse_args().log, handle)

@@ -330,6 +330,14 @@ def test_obj_with_material_and_texture(tmp_path: Path) -> None:
     np.testing.assert_allclose(cube.corner_uv[top_left], [[0, 1]] * top_left.sum(), atol=1e-6)
 
 
+def test_somebody_elses_colour_management_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OCIO is set on artists' machines, and by Blender 5.2 itself in any process that imports bpy."""
+    monkeypatch.setenv("OCIO", str(tmp_path / "nowhere.ocio"))
+    (tmp_path / "a.glb").write_bytes(textured(png(QUARTERS)).data())
+    (outcome,) = prepare_all([tmp_path / "a.glb"], cache=tmp_path / "c", workers=1, report=quiet)
+    assert isinstance(outcome, Prepared), outcome
+
+
 def test_a_preparing_twice_gives_the_same_bytes(tmp_path: Path) -> None:
     (tmp_path / "a.glb").write_bytes(textured(png(QUARTERS)).data())
     models = []

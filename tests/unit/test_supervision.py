@@ -261,6 +261,20 @@ def test_a_stopped_renderer_has_no_pulse(tmp_path: Path, monkeypatch: pytest.Mon
     assert time.monotonic() - begin < 20
 
 
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="/proc tells what a process was started with")
+def test_a_renderer_sees_nobody_elses_colour_management(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OCIO", "/studio/config.ocio")
+    monkeypatch.setenv("BLENDER_USER_CONFIG", "/studio/blender")
+    monkeypatch.setenv("KEPT", "yes")
+    child = Child("renderers.fake", tmp_path / "log")
+    child.send({"settings": {"engine": "cycles", "size_px": 64, "samples_per_pixel": 1, "device": "cpu", "threads": 1}})
+    assert child.receive(30)["ready"]  # Started for sure: what /proc shows is its own.
+    given = psutil.Process(child._process.pid).environ()
+    child.close()
+    assert given["KEPT"] == "yes"
+    assert not {"OCIO", "BLENDER_USER_CONFIG"} & set(given)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends orphans on Linux alone")
 def test_a_hung_renderer_dies_with_its_parent(tmp_path: Path) -> None:
     program = (
