@@ -60,21 +60,21 @@ def shelf(rng: np.random.Generator, axis: Axis, size: Footprint, place: Backgrou
     rows = range(-2, 4)
     furniture = place.furniture
     boards = [
-        _box(f"board {row}", (-3, 3), (front, front + depth), (row * rise - thickness, row * rise), furniture, 0.004)
+        box(f"board {row}", (-3, 3), (front, front + depth), (row * rise - thickness, row * rise), furniture, 0.004)
         for row in rows
     ]
     wall_y = front + depth + (0.0 if rng.uniform() < 0.7 else rng.uniform(0.2, 0.6))
-    slots = _slots(rng, axis, size, rise, (0.0, 1.0), gap_x=rng.uniform(MIN_GAP, MAX_GAP))
+    slots = slots_of(rng, axis, size, rise, (0.0, 1.0), gap_x=rng.uniform(MIN_GAP, MAX_GAP))
     camera = _camera(rng, slots, elevation=(1.0, 9.0), azimuth=(-14.0, 14.0), focal=(50.0, 90.0))
     half = 0.5 * size.width + abs(slots[1][0] - slots[0][0]) + rng.uniform(0.16, 0.5)
     middle = 0.5 * (slots[0][0] + slots[1][0])
     tall = (rows[0] * rise, rows[-1] * rise)
     sides = [
         # A little in front of the boards: faces in one plane would blotch where they cross.
-        _box(name, (x, x + sign * thickness), (front - 0.006, front + depth), tall, furniture, 0.004)
+        box(name, (x, x + sign * thickness), (front - 0.006, front + depth), tall, furniture, 0.004)
         for name, sign, x in (("side left", -1, middle - half), ("side right", 1, middle + half))
     ]
-    slabs = [*boards, *(sides if rng.uniform() < 0.5 else ()), _wall(wall_y, place)]
+    slabs = [*boards, *(sides if rng.uniform() < 0.5 else ()), wall_of(wall_y, place)]
     return Stage("shelf", slots, False, tuple(slabs), camera)
 
 
@@ -88,7 +88,7 @@ def steps(rng: np.random.Generator, axis: Axis, size: Footprint, place: Backgrou
     riser = max(riser, 0.12)
     rows = range(-2, 4)
     treads = [
-        _box(
+        box(
             f"tread {row}",
             (-3, 3),
             (row * tread - 0.5 * tread, 4.0),
@@ -98,29 +98,33 @@ def steps(rng: np.random.Generator, axis: Axis, size: Footprint, place: Backgrou
         )
         for row in rows
     ]
-    flat = _slots(rng, axis, size, riser, (0.0, 1.0), gap_x=rng.uniform(MIN_GAP, MAX_GAP))
+    flat = slots_of(rng, axis, size, riser, (0.0, 1.0), gap_x=rng.uniform(MIN_GAP, MAX_GAP))
     slots = tuple((x, round(z / riser) * tread, z) for x, _, z in flat)
     camera = _camera(rng, (slots[0], slots[1]), (elevation, elevation), azimuth=(-12.0, 12.0), focal=(50.0, 85.0))
-    return Stage("steps", (slots[0], slots[1]), False, (*treads, _wall(rows[-1] * tread + 1.0, place)), camera)
+    return Stage("steps", (slots[0], slots[1]), False, (*treads, wall_of(rows[-1] * tread + 1.0, place)), camera)
 
 
 def flatlay(rng: np.random.Generator, axis: Axis, size: Footprint, place: Background) -> Stage:
     """Things laid on their backs and seen from above, as in a catalogue."""
     gap = rng.uniform(MIN_GAP, MAX_GAP)
-    slots = _slots(rng, axis, size, size.height + gap, (-0.5, 0.5), gap_x=gap)
+    slots = slots_of(rng, axis, size, size.height + gap, (-0.5, 0.5), gap_x=gap)
     lying = tuple((x, z, 0.0) for x, _, z in slots)
-    surface = place.wall if place.kind == "photo" else place.floor
-    # Matt, or the key light would leave a glare in the middle of the picture.
-    surface = replace(surface, lit=True, roughness=max(surface.roughness, 0.8))
-    ground = _box("ground", (-8, 8), (-8, 8), (0, 0), surface)
+    ground = box("ground", (-8, 8), (-8, 8), (0, 0), surface_below(place))
     camera = _camera(rng, (lying[0], lying[1]), elevation=(80.0, 89.0), azimuth=(-3.0, 3.0), focal=(50.0, 85.0))
     return Stage("flatlay", (lying[0], lying[1]), True, (ground,), camera)
+
+
+def surface_below(place: Background) -> SurfaceSpec:
+    """What things lie on: a place's floor, or the photograph."""
+    surface = place.wall if place.kind == "photo" else place.floor
+    # Matt, or the key light would leave a glare in the middle of the picture.
+    return replace(surface, lit=True, roughness=max(surface.roughness, 0.8))
 
 
 def ground(rng: np.random.Generator, axis: Axis, size: Footprint, place: Background) -> Stage:
     """Open floor or a table top in front of a wall, a landscape or a photograph: side by side only."""
     assert axis == "horizontal", axis
-    slots = _slots(rng, axis, size, 0.0, (0.0, 0.0), gap_x=rng.uniform(MIN_GAP, MAX_GAP))
+    slots = slots_of(rng, axis, size, 0.0, (0.0, 0.0), gap_x=rng.uniform(MIN_GAP, MAX_GAP))
     shift = rng.uniform(-0.08, 0.08)
     slots = ((slots[0][0], shift, 0.0), (slots[1][0], -shift, 0.0))
     on_table = place.kind == "photo" or rng.uniform() < 0.3
@@ -128,10 +132,10 @@ def ground(rng: np.random.Generator, axis: Axis, size: Footprint, place: Backgro
     floor = place.furniture if on_table else place.floor
     if place.kind == "outdoor" and not on_table:
         back = rng.uniform(3.0, 5.0)
-    slab = _box("ground", (-12, 12), (-6, back), (-0.06, 0.0), floor, 0.006 if on_table else 0.0)
+    slab = box("ground", (-12, 12), (-6, back), (-0.06, 0.0), floor, 0.006 if on_table else 0.0)
     wall_y = back + (rng.uniform(0.4, 1.0) if on_table else 0.0)
     camera = _camera(rng, slots, elevation=(7.0, 26.0), azimuth=(-15.0, 15.0), focal=(45.0, 85.0))
-    return Stage("ground", slots, False, (slab, _wall(wall_y, place)), camera)
+    return Stage("ground", slots, False, (slab, wall_of(wall_y, place)), camera)
 
 
 # Low enough to reach under a board; steep where things lie, or their shadows would make them float.
@@ -182,7 +186,7 @@ def light(rng: np.random.Generator, ambient: Rgb, stage: str) -> LightSpec:
     )
 
 
-def _slots(
+def slots_of(
     rng: np.random.Generator,
     axis: Axis,
     size: Footprint,
@@ -246,7 +250,7 @@ def _pan(camera: CameraSpec, u: float, v: float) -> CameraSpec:
     return replace(camera, position_m=moved(camera.position_m), look_at_m=moved(camera.look_at_m))
 
 
-def _box(
+def box(
     name: str,
     x: tuple[float, float],
     y: tuple[float, float],
@@ -254,10 +258,11 @@ def _box(
     surface: SurfaceSpec,
     bevel_m: float = 0.0,
 ) -> SlabSpec:
+    """A slab from its bounds."""
     centre = (0.5 * (x[0] + x[1]), 0.5 * (y[0] + y[1]), 0.5 * (z[0] + z[1]))
     return SlabSpec(name, centre, (abs(x[1] - x[0]), y[1] - y[0], z[1] - z[0]), surface, bevel_m)
 
 
-def _wall(y: float, place: Background) -> SlabSpec:
-    # Unlit backdrops stand far away and large; walls where the furniture ends.
-    return _box("wall", (-12, 12), (y, y), (-8, 12), place.wall)
+def wall_of(y: float, place: Background) -> SlabSpec:
+    """The plane behind everything, at `y`."""
+    return box("wall", (-12, 12), (y, y), (-8, 12), place.wall)
