@@ -13,13 +13,15 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import psutil
 
 from generator.errors import RendererError
 
+T = TypeVar("T")
 Failure = Literal["crashed", "timed_out", "out_of_memory"]
 
 LOOK_EVERY_S = 1.0
@@ -65,6 +67,8 @@ class Child:
             )
         except OSError as error:
             raise RendererError(f"cannot start {' '.join(command)}: {error}") from error
+        self._family: list[psutil.Process] = []
+        self._last_census = float("-inf")
         self._answers: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -102,7 +106,7 @@ class Child:
                 if self._limit and self.resident_bytes() > self._limit:
                     raise self._fail("out_of_memory", f"more than {self._limit / 2**30:.1f} GiB resident")
                 before, used = used, self._processor_s()
-                last_beat = now if used > before else last_beat
+                last_beat = now if used != before else last_beat
                 if now - last_beat >= PULSE_S:
                     raise self._fail("timed_out", f"no processor time used for {PULSE_S:.0f} s")
             if now - begin >= timeout_s:
@@ -130,18 +134,24 @@ class Child:
             return ""
 
     def resident_bytes(self) -> int:
-        """Memory that the child holds now; 0 when it is gone."""
-        try:
-            return int(psutil.Process(self._process.pid).memory_info().rss)
-        except psutil.Error:
-            return 0
+        """Memory that the child and what it started hold now; 0 when it is gone."""
+        return sum(self._ask(lambda process: int(process.memory_info().rss)))
 
     def _processor_s(self) -> float:
-        try:
-            times = psutil.Process(self._process.pid).cpu_times()
-        except psutil.Error:
-            return 0.0
-        return float(times.user + times.system)
+        """Processor time of all that live now: less than before when a grandchild has ended."""
+        return sum(self._ask(lambda process: float(sum(process.cpu_times()[:2]))))
+
+    def _ask(self, question: Callable[[psutil.Process], T]) -> Iterator[T]:
+        """The answers of the child and of the processes that it has started (sprites have a Blender of their own)."""
+        now = time.monotonic()
+        if now - self._last_census >= LOOK_EVERY_S:  # Finding children means looking at every process there is.
+            self._last_census = now
+            with contextlib.suppress(psutil.Error):
+                child = psutil.Process(self._process.pid)
+                self._family = [child, *child.children(recursive=True)]
+        for process in self._family:
+            with contextlib.suppress(psutil.Error):  # Gone since the census.
+                yield question(process)
 
     def _read(self) -> None:
         assert self._process.stdout is not None
