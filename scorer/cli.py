@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from scorer.configs import EvalConfig, ScoreConfig, TrainConfig, WordsConfig
+from scorer.configs import BenchmarksConfig, EvalConfig, ScoreConfig, TrainConfig, WordsConfig
 from scorer.errors import UserError
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ PACKAGES = ("torch", "torchvision", "open_clip", "safetensors", "matplotlib", "t
 Verb = (
     Annotated[TrainConfig, tyro.conf.subcommand("train")]
     | Annotated[EvalConfig, tyro.conf.subcommand("eval")]
+    | Annotated[BenchmarksConfig, tyro.conf.subcommand("benchmarks")]
     | Annotated[ScoreConfig, tyro.conf.subcommand("score")]
     | Annotated[WordsConfig, tyro.conf.subcommand("words")]
 )
@@ -53,6 +54,15 @@ def _run(config: object) -> None:
 
         best = train(config)
         print(f"best checkpoint: {best}\nnext: python -m scorer eval {config.out} {' '.join(map(str, config.data))}")
+    elif isinstance(config, BenchmarksConfig):
+        from scorer.benchmarks import chosen
+        from scorer.benchmarks.report import benchmarks_text
+
+        print(benchmarks_text(chosen(config.names), config.root))
+    elif isinstance(config, EvalConfig) and config.benchmark:
+        from scorer.benchmarks.verb import evaluate_benchmarks
+
+        evaluate_benchmarks(config, print)
     elif isinstance(config, EvalConfig):
         from scorer.evaluate import evaluate
         from scorer.report import report_text

@@ -137,22 +137,29 @@ class TrainConfig:
 
 @dataclass(frozen=True)
 class EvalConfig:
-    """Judge a trained run on held-out pairs, with controls; writes report.md, report.json and figures.
+    """Judge a trained run on held-out pairs, with controls, or on public benchmarks; writes reports and figures.
+
+    Running the same benchmarks again goes on where it stopped: features and scores are kept.
 
     Attributes:
-        run: Directory of a run, or one checkpoint file.
-        data: Run directories, split directories or single tars.
-        out: Where the report goes; default: RUN/eval.
+        run: Directory of a run, or one checkpoint file. Benchmarks also judge plain CLIP alone (--clip).
+        data: Run directories, split directories or single tars; none for benchmarks.
+        out: Where the report goes; default: RUN/eval, and RUN/benchmarks or runs/benchmarks/CLIP for benchmarks.
         split: Which split to use where the data has one: test, val, train or all.
         resamples: Bootstrap resamples for the intervals.
-        seed: Seed of the resampling and of the controls.
+        seed: Seed of the resampling, of the controls and of the order in which options are shown.
         device: auto, cpu, cuda, ...
         cache: Where token features are kept; default: $TWINSCENE_CACHE or ~/.cache/twinscene.
         llm: Where the language model answers (runs trained with --simplify llm).
+        benchmark: A public benchmark by name, or all; may be given several times (see the benchmarks verb).
+        root: Where the benchmarks' annotations and images are.
+        clip: Benchmarks only: judge plain CLIP of these towers as well: an open_clip model name, tiny,
+            local-dir:PATH or hf-hub:NAME.
+        pretrained: The weights of --clip.
     """
 
-    run: tyro.conf.Positional[Path]
-    data: tyro.conf.Positional[tuple[Path, ...]]
+    run: tyro.conf.Positional[Path | None] = None
+    data: tyro.conf.Positional[tuple[Path, ...]] = ()
     out: Path | None = None
     split: Literal["test", "val", "train", "all"] = "test"
     resamples: int = 1000
@@ -160,6 +167,23 @@ class EvalConfig:
     device: str = "auto"
     cache: Path | None = None
     llm: LlmConfig = field(default_factory=LlmConfig)
+    benchmark: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    root: Path | None = None
+    clip: str | None = None
+    pretrained: str = "openai"
+
+
+@dataclass(frozen=True)
+class BenchmarksConfig:
+    """List the public benchmarks: their parts, where each comes from, its licence, and what is found under a root.
+
+    Attributes:
+        root: Where the benchmarks' annotations and images are.
+        names: Only these; default: all.
+    """
+
+    names: tyro.conf.Positional[tuple[str, ...]] = ("all",)
+    root: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -204,4 +228,4 @@ class WordsConfig:
     llm: LlmConfig = field(default_factory=LlmConfig)
 
 
-Config = TrainConfig | EvalConfig | ScoreConfig | WordsConfig
+Config = TrainConfig | EvalConfig | BenchmarksConfig | ScoreConfig | WordsConfig

@@ -62,6 +62,10 @@ def evaluate(config: EvalConfig) -> Report:
     """
     if config.resamples < 0:
         raise ConfigError(f"--resamples {config.resamples}: must not be negative")
+    if config.run is None or not config.data:
+        raise ConfigError("give the run and its data, or --benchmark NAME --root PATH")
+    if config.root is not None or config.clip is not None:
+        raise ConfigError("--root and --clip are for --benchmark NAME")
     path = checkpoint.checkpoint_path(config.run)
     meta, _ = checkpoint.read(path)
     clip = towers_of(meta, path, config.device)
@@ -96,13 +100,17 @@ def evaluate(config: EvalConfig) -> Report:
         groups=groups,
         controls=controls,
     )
-    _write(config, report, scorer, bank, clip, marker, scores, plain)
+    _write(config, config.run, report, scorer, bank, clip, marker, scores, plain)
     return report
 
 
 def towers_of(meta: Meta, path: Path, device: str) -> Clip:
     """The towers a checkpoint was trained with. CheckpointError when those at hand have other weights."""
-    clip = load_clip(meta.clip, meta.pretrained, meta.model.text_tokens, device)
+    return checked_towers(load_clip(meta.clip, meta.pretrained, meta.model.text_tokens, device), meta, path)
+
+
+def checked_towers(clip: Clip, meta: Meta, path: Path) -> Clip:
+    """`clip` itself. CheckpointError when its weights are not those the checkpoint was trained with."""
     if clip.fingerprint != meta.clip_fingerprint:
         raise CheckpointError(
             f"{path}: was trained with other weights of {clip.name} ({meta.clip_fingerprint}, here {clip.fingerprint})"
@@ -138,6 +146,7 @@ def _figures(scores: Scores, config: EvalConfig, name: str) -> dict[str, Figure]
 
 def _write(
     config: EvalConfig,
+    run: Path,
     report: Report,
     scorer: Scorer,
     bank: Bank,
@@ -146,7 +155,7 @@ def _write(
     scores: Scores,
     plain: Scores,
 ) -> None:
-    base = config.run if config.run.is_dir() else config.run.parent
+    base = run if run.is_dir() else run.parent
     out = config.out or base / "eval"
     out.mkdir(parents=True, exist_ok=True)
     (out / "report.json").write_text(json.dumps(_plain(asdict(report)), indent=1), "utf-8")

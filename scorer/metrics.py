@@ -69,10 +69,20 @@ def figure(values: Values, resamples: int, seed: int, name: str) -> Figure:
     known = values[~np.isnan(values)]
     if len(known) == 0:
         return Figure(float("nan"), float("nan"), float("nan"), 0)
+    low, high = interval(float(known.mean()), resampled_means(known, resamples, seed, name))
+    return Figure(float(known.mean()), low, high, len(known))
+
+
+def resampled_means(known: Values, resamples: int, seed: int, name: str) -> Values:
+    """Means of `resamples` bootstrap samples of `known`, which holds no NaN and at least one value."""
     rng = np.random.Generator(np.random.PCG64(seed_of(seed, "bootstrap", name)))
-    means = np.array([known[rng.integers(len(known), size=len(known))].mean() for _ in range(resamples)])
-    low, high = np.percentile(means, [2.5, 97.5]) if resamples else (known.mean(), known.mean())
-    return Figure(float(known.mean()), float(low), float(high), len(known))
+    return np.array([known[rng.integers(len(known), size=len(known))].mean() for _ in range(resamples)])
+
+
+def interval(value: float, means: Values) -> tuple[float, float]:
+    """The 95 % interval of resampled means; just `value` where there are none."""
+    low, high = np.percentile(means, [2.5, 97.5]) if len(means) else (value, value)
+    return float(low), float(high)
 
 
 def _whole(scores: Scores, correct: NDArray[np.bool_]) -> Values:

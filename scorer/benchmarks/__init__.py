@@ -30,13 +30,15 @@ which labels enter the macro average (`macro`: every other label still gets its 
 To judge: `run_benchmark(judges, benchmark, root)` in run.py; judges are made in towers.py.
 """
 
-from scorer.benchmarks import sugarcrepe
+from scorer.benchmarks import sugarcrepe, sugarcrepe_pp, whatsup
 from scorer.benchmarks.base import Benchmark
 from scorer.errors import ConfigError
 
 __all__ = ["BENCHMARKS", "chosen"]
 
-BENCHMARKS: dict[str, Benchmark] = {item.name: item for item in (sugarcrepe.BENCHMARK,)}
+BENCHMARKS: dict[str, Benchmark] = {
+    item.name: item for item in (whatsup.BENCHMARK, sugarcrepe.BENCHMARK, sugarcrepe_pp.BENCHMARK)
+}
 
 
 def chosen(names: tuple[str, ...]) -> list[Benchmark]:

@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ Values = NDArray[np.float64]
 Raw = Mapping[str, NDArray[np.float32]]
 
 BLOCKS = 64  # blocks handed to a judge at once
-IMAGES = 64  # images of one block
+IMAGES, CAPTIONS = 64, 1024  # of one block
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,12 @@ class Metric:
 
 
 class Kind(ABC):
-    """How rows are scored and judged. `present` marks the rows, (N,) bool, that are to be scored."""
+    """How rows are scored and judged. `present` marks the rows, (N,) bool, that are to be scored.
+
+    compares_texts: Whether texts are also compared with each other, which rows without images allow.
+    """
+
+    compares_texts: ClassVar[bool] = False
 
     @abstractmethod
     def collect(self, loaded: Loaded, present: NDArray[np.bool_], judge: Judge, seed: int) -> Raw:
@@ -125,10 +130,9 @@ class Choice(ExampleKind):
             official = np.where(scored, padded.argmax(axis=1) == truth, np.nan)
             protocol = "official argmax: of tied options the first in the file wins"
             found.append(Metric(f"{self.name}_official", protocol, official, 1 / options, labels))
-        if bool((level[scored & (above == 0)] > 0).any()):
-            shared = np.where(scored, (above == 0) / (1.0 + np.maximum(level, 0)), np.nan)
-            protocol = "a tie of m options counts 1/m, as broken by a fair coin"
-            found.append(Metric(f"{self.name}_ties_shared", protocol, shared, 1 / options, labels))
+        shared = np.where(scored, (above == 0) / (1.0 + np.maximum(level, 0)), np.nan)
+        protocol = "a tie of m options counts 1/m, as broken by a fair coin"
+        found.append(Metric(f"{self.name}_ties_shared", protocol, shared, 1 / options, labels))
         for k in self.recall_at:
             hit = np.where(scored, rank <= k, np.nan)
             chance = np.minimum(1, k / options)
@@ -172,6 +176,8 @@ class Twins(ExampleKind):
 @dataclass(frozen=True, slots=True)
 class TwoPositives(ExampleKind):
     """One image, captions (P1, P2, N): two paraphrases that are true and one that is not (SugarCrepe++)."""
+
+    compares_texts: ClassVar[bool] = True
 
     def collect(self, loaded: Loaded, present: NDArray[np.bool_], judge: Judge, seed: int) -> Raw:
         """Also raw["texts"], (N, 3): closeness of P1 to P2, P1 to N, P2 to N, where the judge can compare texts."""
@@ -228,7 +234,7 @@ class Retrieval(Kind):
         images, queries = np.flatnonzero(present), np.flatnonzero(present[owner])
         to_image, to_text = np.ones(len(captions)), np.ones(len(examples))
         for rows in _pieces(images, IMAGES):
-            for columns in _pieces(queries, BLOCKS):
+            for columns in _pieces(queries, CAPTIONS):
                 block = Block(tuple(examples[i].images[0] for i in rows), tuple(captions[j] for j in columns))
                 scores = _numbers(judge.scores([block])[0], judge, examples[rows[0]].key)
                 foreign = owner[columns][None, :] != rows[:, None]
