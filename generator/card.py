@@ -125,7 +125,7 @@ def _read(out: Path, catalog: Catalog) -> _Facts:
 
 def _metadata(out: Path, facts: _Facts) -> str:
     """The YAML block that the Hub reads. JSON strings are YAML strings."""
-    ids = sorted({_licence_id(asset.licence) for asset in facts.shown}) or ["other"]
+    ids = sorted({licence_id(asset.licence) for asset in facts.shown}) or ["other"]
     splits = [split for split in SPLITS if facts.accepted(split)]
     size = next((name for limit, name in SIZES if facts.accepted() < limit), "n>10M")
     lines = [
@@ -167,8 +167,8 @@ The captions of either image are false of the other, which makes the twins hard 
         text += f"""
 |  | true of image 0 only | true of image 1 only |
 | --- | --- | --- |
-| 1 | {_cell(row.captions_0[0])} | {_cell(row.captions_1[0])} |
-| 2 | {_cell(row.captions_0[1])} | {_cell(row.captions_1[1])} |
+| 1 | {cell(row.captions_0[0])} | {cell(row.captions_1[0])} |
+| 2 | {cell(row.captions_0[1])} | {cell(row.captions_1[1])} |
 """
     return text + "\nOpen `index.html` to look at the pairs.\n"
 
@@ -273,11 +273,11 @@ def _credits(run: Mapping[str, Any], facts: _Facts) -> str:
     licences = Counter(asset.licence or "unknown" for asset in facts.shown)
     text = "## Licences and credits\n\n"
     if facts.shown:
-        names = "; ".join(f"{_cell(name)} ({count})" for name, count in licences.most_common())
+        names = "; ".join(f"{cell(name)} ({count})" for name, count in licences.most_common())
         text += f"3D models seen in the images, by licence: {names}. `credits.csv` has them all.\n\n"
         text += "| noun | model | author | licence | pairs |\n| --- | --- | --- | --- | ---: |\n"
         for asset in facts.shown[:CREDITS_IN_CARD]:
-            cells = (_cell(asset.noun), _model(asset), _cell(asset.author), _cell(asset.licence or "unknown"))
+            cells = (cell(asset.noun), model_link(asset), cell(asset.author), cell(asset.licence or "unknown"))
             text += f"| {' | '.join(cells)} | {facts.assets[asset.uid]} |\n"
         if len(facts.shown) > CREDITS_IN_CARD:
             text += f"\nand {len(facts.shown) - CREDITS_IN_CARD:,} more in `credits.csv`.\n"
@@ -302,18 +302,18 @@ def _credits_csv(facts: _Facts) -> str:
     return buffer.getvalue()
 
 
-def _model(asset: Asset) -> str:
-    title = _cell(asset.title or asset.uid)
+def model_link(asset: Asset) -> str:
+    title = cell(asset.title or asset.uid)
     return f"[{title}]({asset.url})" if asset.url.startswith(("https://", "http://")) else title
 
 
-def _licence_id(licence: str) -> str:
+def licence_id(licence: str) -> str:
     """The Hub's name: what is said beside it in words does not count."""
     name = (licence.split() or [""])[0].lower()
     return name if name in LICENCES else "other"
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
     """Text that stays inside its table cell and is shown as it is."""
     return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 

@@ -179,6 +179,27 @@ class Merge:
 
 
 @dataclass(frozen=True)
+class Export:
+    """Write finished runs as files that other tools read as they are, with licences and credits.
+
+    Pairs that a format cannot hold are counted and named by reason; the export is written whole or not at all.
+    """
+
+    dirs: tyro.conf.Positional[tuple[Path, ...]]
+    """Run directories."""
+    to: ExportFormat
+    """The layout to write; see docs/export.md for who reads which."""
+    out: Path
+    """The new folder."""
+    split: str = ""
+    """Splits to export, e.g. train,val. Default: all."""
+    push: str = ""
+    """Also send the folder to this dataset repository of the Hugging Face Hub, e.g. me/twins."""
+    private: bool = False
+    """Make a new repository on the Hub private."""
+
+
+@dataclass(frozen=True)
 class Doctor:
     """Say what this machine can do: Python and Blender versions, render devices, missing libraries."""
 

@@ -7,7 +7,7 @@ import tyro
 
 from generator.assets import commands
 from generator.assets.commands import AssetsFetch, AssetsList, AssetsShow, AssetsVet
-from generator.cli import Doctor, Merge, Preview, Render, Status, Validate
+from generator.cli import Doctor, Export, Merge, Preview, Render, Status, Validate
 from generator.coco.commands import CocoAttribute, CocoNegation, CocoRun, CocoSpatial, CocoSwapNoun, run_coco
 
 
@@ -40,6 +40,7 @@ Verb = (
     | Annotated[Status, tyro.conf.subcommand("status")]
     | Annotated[Validate, tyro.conf.subcommand("validate")]
     | Annotated[Merge, tyro.conf.subcommand("merge")]
+    | Annotated[Export, tyro.conf.subcommand("export")]
     | Annotated[Coco, tyro.conf.subcommand("coco")]
     | Annotated[Assets, tyro.conf.subcommand("assets")]
     | Annotated[Preview, tyro.conf.subcommand("preview")]
@@ -84,6 +85,10 @@ def run(arguments: list[str]) -> int:
             from generator.merge import run_merge
 
             return run_merge(command)
+        case Export():
+            from generator.export import run_export
+
+            return run_export(command)
         case Preview():
             from generator.preview import run_preview
 
