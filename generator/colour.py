@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,10 @@ _TO_XYZ = np.array(
     [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
 )
 _WHITE = np.array([0.95047, 1.0, 1.08883])
+_TO_RELATIVE_XYZ = _TO_XYZ / _WHITE[:, None]
 # Light and shade change lightness more than hue: a difference in L counts this much of one in a or b.
 LIGHTNESS_WEIGHT = 0.5
+_WEIGHTS = np.array([LIGHTNESS_WEIGHT, 1.0, 1.0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +35,7 @@ class Measured:
 def to_lab(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
     """(..., 3) sRGB in [0, 1] to CIELAB (..., 3): L 0 to 100, a and b about -128 to 127."""
     values = np.asarray(srgb, dtype=np.float64)
-    linear = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
-    xyz = linear @ _TO_XYZ.T / _WHITE
-    f = np.where(xyz > 216 / 24389, np.cbrt(xyz), (24389 / 27 * xyz + 16) / 116)
-    return np.stack([116 * f[..., 1] - 16, 500 * (f[..., 0] - f[..., 1]), 200 * (f[..., 1] - f[..., 2])], axis=-1)
+    return _lab(_linear(values).reshape(-1, 3).T).T.reshape(values.shape)
 
 
 def measure(pixels: NDArray[np.uint8], colours: Mapping[str, Rgb]) -> Measured:
@@ -43,19 +43,53 @@ def measure(pixels: NDArray[np.uint8], colours: Mapping[str, Rgb]) -> Measured:
 
     A vote, not a mean: white lettering on a red can must not make it pink.
     """
-    assert len(pixels) > 0, "no pixels to measure"
-    lab = to_lab(pixels / 255.0)  # (N, 3)
-    names = list(colours)
-    focal = to_lab(np.array([colours[name] for name in names]))  # (K, 3)
-    difference = lab[:, None, :] - focal[None, :, :]
+    count = len(pixels)
+    assert count > 0, "no pixels to measure"
+    lab = _lab(_LINEAR[pixels.T])  # (3, N)
+    names, slopes, offsets = _focal(tuple(colours.items()))
     # In shade a surface keeps its hue and loses lightness and chroma together.
-    distance = np.sqrt((LIGHTNESS_WEIGHT * difference[..., 0]) ** 2 + difference[..., 1] ** 2 + difference[..., 2] ** 2)
-    votes = np.bincount(distance.argmin(axis=1), minlength=len(names)) / len(pixels)
-    order = np.argsort(-votes, kind="stable")
-    median = np.median(lab, axis=0)
+    distance = slopes @ lab + offsets  # (K, N): squared, less what all words have in common
+    # A pixel right between two words votes for both.
+    votes = np.count_nonzero(distance == distance.min(axis=0), axis=1)  # (K,)
+    shares = votes / votes.sum()
+    order = np.argsort(-shares, kind="stable")
+    lower, upper = (count - 1) // 2, count // 2
+    ordered = np.partition(lab, (lower, upper), axis=1)
+    median = (ordered[:, lower] + ordered[:, upper]) / 2
     return Measured(
         lab=(round(float(median[0]), 2), round(float(median[1]), 2), round(float(median[2]), 2)),
-        shares={name: float(share) for name, share in zip(names, votes, strict=True)},
+        shares=dict(zip(names, shares.tolist(), strict=True)),
         name=names[int(order[0])],
-        margin=float(votes[order[0]] - votes[order[1]]),
+        margin=float(shares[order[0]] - shares[order[1]]),
     )
+
+
+def _linear(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """sRGB in [0, 1] to linear light."""
+    linear: NDArray[np.float64] = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+    return linear
+
+
+_LINEAR = _linear(np.arange(256) / 255.0)
+
+
+def _lab(linear: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Linear sRGB (3, N) to CIELAB (3, N)."""
+    xyz = _TO_RELATIVE_XYZ @ linear
+    f = np.cbrt(xyz)
+    dark = xyz <= 216 / 24389
+    f[dark] = (24389 / 27 * xyz[dark] + 16) / 116
+    lab: NDArray[np.float64] = np.empty_like(f)
+    lab[0] = 116 * f[1] - 16
+    lab[1] = 500 * (f[0] - f[1])
+    lab[2] = 200 * (f[1] - f[2])
+    return lab
+
+
+@lru_cache(maxsize=8)
+def _focal(
+    colours: tuple[tuple[str, Rgb], ...],
+) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.float64]]:
+    """Names of K words, and slopes (K, 3) and offsets (K, 1) of their weighted distance: |x - f|^2 - |x|^2."""
+    focal = to_lab(np.array([rgb for _, rgb in colours])) * _WEIGHTS
+    return tuple(name for name, _ in colours), -2 * focal * _WEIGHTS, (focal**2).sum(axis=1, keepdims=True)

@@ -1,5 +1,6 @@
 """Verification: is what the captions say visible in the picture? Judged from masks and pixels, not from intentions."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -64,6 +65,14 @@ class Verdict:
     objects: tuple[tuple[ObjectRecord, ...], tuple[ObjectRecord, ...]]
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The objects of one side: their records, and what their colours say in full."""
+
+    records: tuple[ObjectRecord, ...]
+    colours: tuple[Measured, ...]
+
+
 class _Rejected(Exception):
     def __init__(self, reason: Reason, detail: str) -> None:
         super().__init__(detail)
@@ -76,12 +85,12 @@ def judge(spec: PairSpec, sides: tuple[Rendered, Rendered], colours: Mapping[str
     try:
         for number, side in enumerate(sides):
             _check_image(side.image, number)
-        measured = tuple(_objects(scene, side, colours) for scene, side in zip(spec.scenes, sides, strict=True))
-        objects = (measured[0], measured[1])
-        change = float((sides[0].image != sides[1].image).any(axis=2).mean())
+        seen = tuple(_objects(scene, side, colours) for scene, side in zip(spec.scenes, sides, strict=True))
+        objects = (seen[0].records, seen[1].records)
+        change = _change(sides[0].image, sides[1].image)
         if change < MIN_CHANGE:
             raise _Rejected("twins_alike", f"{change:.1%} of the pixels differ")
-        _check_fact(spec, sides, objects, colours)
+        _check_fact(spec, sides, objects, (seen[0].colours, seen[1].colours))
     except _Rejected as rejected:
         return Verdict(False, rejected.reason, rejected.detail, ((), ()))
     return Verdict(True, "", "", objects)
@@ -116,7 +125,10 @@ def relation_of(a: Box, b: Box, size_px: int) -> str:
 
 
 def _check_image(image: NDArray[np.uint8], side: int) -> None:
-    mean, spread = float(image.mean()), float(image.std())
+    values = image.ravel().astype(np.float64)
+    # Sums of whole numbers, hence exact; numpy's own deviation walks the picture four times.
+    mean = float(values.sum()) / values.size
+    spread = math.sqrt(max(0.0, float(np.einsum("i,i->", values, values)) / values.size - mean**2))
     if spread < MIN_SPREAD:
         raise _Rejected("flat", f"image {side}: standard deviation {spread:.1f}")
     if mean < DARK:
@@ -125,12 +137,18 @@ def _check_image(image: NDArray[np.uint8], side: int) -> None:
         raise _Rejected("too_bright", f"image {side}: mean {mean:.0f} of 255")
 
 
-def _objects(scene: SceneSpec, side: Rendered, colours: Mapping[str, Rgb]) -> tuple[ObjectRecord, ...]:
+def _change(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> float:
+    """Share of the pixels that differ."""
+    differs: NDArray[np.bool_] = (one != other).ravel()
+    return np.count_nonzero(differs[0::3] | differs[1::3] | differs[2::3]) / (differs.size // 3)
+
+
+def _objects(scene: SceneSpec, side: Rendered, colours: Mapping[str, Rgb]) -> _Seen:
     """Measure every object of a side, and reject it where a person would not see it well."""
-    records = []
+    records, measured = [], []
     for number, spec in enumerate(scene.objects):
         mask = side.visible == number + 1
-        pixels, whole = int(mask.sum()), int(side.amodal[number].sum())
+        pixels, whole = int(np.count_nonzero(mask)), int(np.count_nonzero(side.amodal[number]))
         who = f"{spec.noun} ({spec.role})"
         if pixels < MIN_AREA * mask.size:
             raise _Rejected("too_small", f"{who}: {pixels / mask.size:.1%} of the image")
@@ -139,7 +157,9 @@ def _objects(scene: SceneSpec, side: Rendered, colours: Mapping[str, Rgb]) -> tu
         box = box_of(side.amodal[number])
         if min(box[:2]) == 0 or max(box[2:]) == mask.shape[0]:
             raise _Rejected("cut_off", f"{who}: box {box} touches the frame")
-        seen = measure(side.image[_core(mask)], colours)
+        box = box_of(mask)
+        seen = measure(_core_pixels(side.image, mask, box), colours)
+        measured.append(seen)
         records.append(
             ObjectRecord(
                 role=spec.role,
@@ -147,31 +167,36 @@ def _objects(scene: SceneSpec, side: Rendered, colours: Mapping[str, Rgb]) -> tu
                 noun=spec.noun,
                 colour=spec.colour or "",
                 size=spec.size or "",
-                box=box_of(mask),
+                box=box,
                 visible_px=pixels,
                 visible_fraction=round(pixels / whole, 4),
                 measured_colour=seen.name,
                 measured_lab=seen.lab,
             )
         )
-    return tuple(records)
+    return _Seen(tuple(records), tuple(measured))
 
 
-def _core(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The mask without its rim, where the pixels are mixed with what lies behind; the mask itself when it is thin."""
+def _core_pixels(image: NDArray[np.uint8], mask: NDArray[np.bool_], box: Box) -> NDArray[np.uint8]:
+    """(N, 3): the mask's pixels without its rim, where they are mixed with what lies behind; all when it is thin."""
+    x0, y0, x1, y1 = box
+    # One more all around: what lies beside the box counts as outside, what lies beyond the frame does not.
+    window = np.s_[max(0, y0 - 1) : y1 + 1, max(0, x0 - 1) : x1 + 1]
+    mask = mask[window]
     core = mask.copy()
     core[1:] &= mask[:-1]
     core[:-1] &= mask[1:]
     core[:, 1:] &= mask[:, :-1]
     core[:, :-1] &= mask[:, 1:]
-    return core if core.sum() >= 0.3 * mask.sum() else mask
+    chosen = core if np.count_nonzero(core) >= 0.3 * np.count_nonzero(mask) else mask
+    return image[window][chosen]
 
 
 def _check_fact(
     spec: PairSpec,
     sides: tuple[Rendered, Rendered],
     objects: tuple[tuple[ObjectRecord, ...], tuple[ObjectRecord, ...]],
-    colours: Mapping[str, Rgb],
+    colours: tuple[tuple[Measured, ...], tuple[Measured, ...]],
 ) -> None:
     if spec.fact.kind == "relation":
         for number, (a, b) in enumerate(objects):
@@ -181,9 +206,9 @@ def _check_fact(
                 reason: Reason = "relation_wrong" if found else "relation_unclear"
                 raise _Rejected(reason, f"image {number}: {a.box} is {found or 'not clearly'} {wanted} {b.box}")
     elif spec.fact.kind == "colour":
-        for side, records in zip(sides, objects, strict=True):
-            for number, record in enumerate(records):
-                _check_colour(record, measure(side.image[_core(side.visible == number + 1)], colours))
+        for records, measured in zip(objects, colours, strict=True):
+            for record, seen in zip(records, measured, strict=True):
+                _check_colour(record, seen)
     elif spec.fact.kind == "size":
         for number, records in enumerate(objects):
             _check_sizes(records, number)
