@@ -25,6 +25,20 @@ def default_workers() -> int:
     return max(1, (os.cpu_count() or 1) // 2)
 
 
+ExportFormat = Literal[
+    "imagefolder",
+    "hf",
+    "parquet",
+    "coco",
+    "clip-csv",
+    "winoground",
+    "sugarcrepe",
+    "whatsup",
+    "dcsm-reference",
+    "mosaic",
+]
+
+
 @dataclass(frozen=True)
 class Render:
     """Render twin scenes: pairs of images with captions that differ in exactly one fact.
@@ -42,7 +56,7 @@ class Render:
     seed: int = 0
     """Seed of everything random. The same seed, assets and versions give the same bytes."""
     assets: str = "bundled"
-    """3D models: "bundled", "objaverse", or a directory with one folder of GLB, glTF or OBJ files per noun."""
+    """3D models: "bundled", "objaverse", or a directory with one folder of GLB, glTF, OBJ, PLY, STL or OFF files."""
     categories: str = ""
     """With objaverse: LVIS categories or plain nouns, e.g. mug,phone. Default: some 200 everyday things."""
     per_category: int = 0

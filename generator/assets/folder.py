@@ -1,4 +1,4 @@
-"""A folder of models: one folder per noun with GLB, glTF or OBJ files in it, and a manifest.csv for the credits.
+"""A folder of models: one folder per noun (GLB, glTF, OBJ, PLY, STL, OFF), and a manifest.csv for the credits.
 
     DIR/mug/blue_mug.glb        noun from the folder's name, underscores are spaces
     DIR/manifest.csv            noun,file,source,author,licence,notes (source_repo_or_package and source_path also do)

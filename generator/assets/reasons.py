@@ -2,7 +2,7 @@
 
 REASONS: dict[str, str] = {
     # Seen without Blender, from the file alone.
-    "not_a_model": "the content is not glTF or OBJ, whatever its name says",
+    "not_a_model": "the content is not of the format that its name says",
     "empty_file": "the file has no bytes",
     "truncated": "the file is shorter or longer than its header says",
     "unsupported_version": "not glTF 2",

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from generator.assets import gltf, obj, pack
+from generator.assets import gltf, mesh, obj, pack
 from generator.assets.gltf import Document, Json
 from generator.assets.reasons import REASONS, Unfit
 
 __all__ = ["MAX_OBJECTS", "MAX_TRIANGLES", "REASONS", "SUFFIXES", "Parcel", "first_look"]
 
-SUFFIXES = (".glb", ".gltf", ".obj")
+SUFFIXES = (".glb", ".gltf", ".obj", *mesh.SUFFIXES)
 MAX_OBJECTS = 1000
 MAX_TRIANGLES = 4_000_000
 MAX_IMAGE_SIDE_PX = 16_384
@@ -66,6 +66,8 @@ def read(path: Path) -> Content:
     document: Document | obj.Wavefront
     if path.suffix.lower() == ".obj":
         document = obj.read(path, data)
+    elif path.suffix.lower() in mesh.SUFFIXES:
+        document = mesh.read(path, data)
     else:
         try:
             document = gltf.read(path, data)
