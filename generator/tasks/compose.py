@@ -9,8 +9,10 @@ from generator.assets.catalog import Asset, Catalog
 from generator.backgrounds import Background
 from generator.rng import choice
 from generator.specs import ObjectSpec, Rgb, SceneSpec, Vec3
-from generator.tasks.pose import Pose, pose
-from generator.tasks.stages import STAGES, Axis, Footprint, Stage, frame, light
+from generator.tasks.plates import PlateSet
+from generator.tasks.pose import Pose
+from generator.tasks.settings import Banked, Open, Setting, is_lying
+from generator.tasks.stages import Axis, Stage
 from generator.vocabulary import Vocabulary
 
 # Length in frames of an object that fills half of its square; others are scaled to show as much of themselves.
@@ -23,13 +25,17 @@ LEAST_AREA = 0.018
 
 @dataclass(frozen=True)
 class Context:
-    """What a run gives to every pair: its seed, the assets and backgrounds it may use, words and options."""
+    """What a run gives to every pair: its seed, the assets and backgrounds it may use, words and options.
+
+    plates: the closed set of stages that sprites are put on; None where every stage is furnished anew.
+    """
 
     seed: int
     catalog: Catalog
     backgrounds: tuple[Background, ...]
     vocabulary: Vocabulary
     options: "TaskOptions"
+    plates: PlateSet | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,40 +82,44 @@ def compose(
     axis, as far as they stay visible.
     """
     name = choice(rng, stages)
-    lying = name == "flatlay"
-    place = choice(rng, context.backgrounds)
+    setting: Setting
+    if context.plates is None:
+        setting = Open(rng, name, context.backgrounds)
+    else:
+        setting = Banked(rng, name, context.backgrounds, context.plates)
     fraction, growth = rng.uniform(*fractions), 1 + GROWTH * attempt
     base = {
-        role: pose(asset, float(rng.uniform(-1.0, 1.0)), float(fraction * rng.uniform(0.9, 1.1)), growth, lying)
+        role: setting.pose(asset, fraction, growth)
         for role, asset in {part.role: part.asset for side in sides for part in side}.items()
     }
     if spans is not None:
-        shrink = _shrink(base, axis, lying, rng.uniform(*spans), growth)
+        shrink = _shrink(base, axis, is_lying(name), rng.uniform(*spans), growth)
         base = {role: item.times(shrink) for role, item in base.items()}
     poses = [[base[part.role].times(part.factor) for part in side] for side in sides]
-    every = [item.box for side in poses for item in side]
-    size = Footprint(
-        width=max(0.5 * (one.box[0] + other.box[0]) for one, other in poses),
-        depth=max(box[2] if lying else box[1] for box in every),
-        height=max(box[1] if lying else box[2] for box in every),
-    )
-    stage = STAGES[name](rng, axis, size, place)
+    stage = setting.furnish(axis, poses)
+    placed = [
+        [
+            setting.seen(item.times(setting.fit), stage.slots[part.slot])
+            for part, item in zip(side, side_poses, strict=True)
+        ]
+        for side, side_poses in zip(sides, poses, strict=True)
+    ]
     corners = [
         corner
-        for side, side_poses in zip(sides, poses, strict=True)
+        for side, side_poses in zip(sides, placed, strict=True)
         for part, item in zip(side, side_poses, strict=True)
         for corner in _corners(stage.slots[part.slot], item)
     ]
-    camera = frame(stage.camera, rng, corners)
-    lamp = light(rng, place.fill_rgb, name)
+    camera = setting.aim(corners)
+    lamp = setting.light()
 
     def scene(side: Side, side_poses: list[Pose]) -> SceneSpec:
         objects = tuple(
             _object(part, item, stage) for part, item in sorted(zip(side, side_poses, strict=True), key=_by_role)
         )
-        return SceneSpec(name, place.id, objects, stage.slabs, camera, lamp)
+        return SceneSpec(name, setting.place.id, objects, stage.slabs, camera, lamp)
 
-    return scene(sides[0], poses[0]), scene(sides[1], poses[1])
+    return scene(sides[0], placed[0]), scene(sides[1], placed[1])
 
 
 def _shrink(base: dict[str, Pose], axis: Axis, lying: bool, span: float, growth: float) -> float:

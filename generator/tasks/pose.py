@@ -6,7 +6,7 @@ as long as a ball would be a line.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,12 @@ SMALLEST, LARGEST = 0.17, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """Turns, scale, the size of the turned box along x, y and z of the world, and the area seen, in frames."""
+    """Turns, scale, the size of the turned box along x, y and z of the world, and the area seen, in frames.
 
+    extent: of the asset's own box.
+    """
+
+    extent: tuple[float, float, float]
     spin_deg: float
     pitch_deg: float
     yaw_deg: float
@@ -41,28 +45,33 @@ class Pose:
     def times(self, factor: float) -> "Pose":
         """The same pose at another scale."""
         x, y, z = self.box
-        return Pose(
-            self.spin_deg,
-            self.pitch_deg,
-            self.yaw_deg,
-            self.scale * factor,
-            (x * factor, y * factor, z * factor),
-            self.area * factor**2,
+        return replace(
+            self, scale=self.scale * factor, box=(x * factor, y * factor, z * factor), area=self.area * factor**2
         )
 
+    def turned(self, by_deg: float) -> "Pose":
+        """The same pose turned further about the world's z."""
+        yaw_deg = self.yaw_deg + by_deg
+        x, y, z = turned_box(self.extent, self.spin_deg, self.pitch_deg, yaw_deg)
+        return replace(self, yaw_deg=yaw_deg, box=(x * self.scale, y * self.scale, z * self.scale))
 
-def pose(asset: Asset, turn: float, fraction: float, growth: float, lying: bool) -> Pose:
+
+def pose(asset: Asset, turn: float, fraction: float, growth: float, lying: bool, digits: int | None = None) -> Pose:
     """`turn` in [-1, 1] of the allowed turns; `fraction` of the frame is the length of an object of usual coverage.
 
-    growth: factor on fraction and on the longest allowed side.
+    growth: factor on fraction and on the longest allowed side. digits: round the turns to so many.
     """
     spin, pitch, yaw, covered = _turns(asset, turn, lying)
+    if digits is not None:
+        spin, yaw = round(spin, digits), round(yaw, digits)
     box = turned_box(asset.extent, spin, pitch, yaw)
     seen = max(box[0], box[1] if lying else box[2])
     wanted = fraction * growth * math.sqrt(TYPICAL_COVERAGE / max(covered, 1e-3))
     length = min(max(wanted, SMALLEST), LARGEST * growth)
     scale = length / seen
-    return Pose(spin, pitch, yaw, scale, (box[0] * scale, box[1] * scale, box[2] * scale), length**2 * covered)
+    return Pose(
+        asset.extent, spin, pitch, yaw, scale, (box[0] * scale, box[1] * scale, box[2] * scale), length**2 * covered
+    )
 
 
 def turned_box(

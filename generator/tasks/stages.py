@@ -37,6 +37,10 @@ class Footprint:
     depth: float
     height: float
 
+    def times(self, factor: float) -> "Footprint":
+        """For objects so much larger."""
+        return Footprint(self.width * factor, self.depth * factor, self.height * factor)
+
 
 @dataclass(frozen=True, slots=True)
 class Stage:
