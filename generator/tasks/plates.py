@@ -43,8 +43,9 @@ SIDE_HALF_M, SIDE_CLEAR_M = (0.85, 1.15), 0.14
 HALF_M = 0.95
 # How far from the middle of the stage a pair is put, along x (and y where things lie).
 STRAY_M = 0.22
-# Each stage's share of the plates, the heights of camera that suit it, and how far round the camera goes.
-SHARES = {"shelf": 0.3, "steps": 0.3, "flatlay": 0.2, "ground": 0.2}
+# The stages of each ten plates in a row, so that a small bank is the beginning of a large one; the heights of camera
+# that suit a stage, and how far round the camera goes.
+PATTERN = ("shelf", "steps", "flatlay", "shelf", "steps", "ground", "shelf", "steps", "flatlay", "ground")
 SUITED_DEG = {"shelf": (0.0, 12.5), "steps": (7.5, 90.0), "flatlay": (0.0, 90.0), "ground": (5.5, 90.0)}
 AZIMUTH_DEG = {"shelf": 12.0, "steps": 11.0, "flatlay": 3.0, "ground": 14.0}
 LEVELLED = ("shelf", "steps")
@@ -105,25 +106,28 @@ def make_plates(rigs: RigSet, count: int, places: Sequence[Background]) -> Plate
     if count < least:
         raise ConfigError(f"--plates must be at least {least} with --views {rigs.views}, not {count}")
     plates = []
-    for stage, share in SHARES.items():
+    numbers = dict.fromkeys(FURNISH, 0)
+    for index in range(count):
+        stage = PATTERN[index % len(PATTERN)]
         cells = _cells(rigs, stage)
-        for number in range(_part(count, share)):
-            rig, level = cells[number % len(cells)]
-            round_number, turn = divmod(number, len(places))
-            place = places[int(stream(0, "places", stage, round_number).permutation(len(places))[turn])]
-            rng = stream(0, "plate", stage, number)
-            azimuth_deg = round(float(rng.uniform(-1.0, 1.0)) * AZIMUTH_DEG[stage], 1)
-            plates.append(FURNISH[stage](rng, rig, level, place, azimuth_deg))
+        rig, level = cells[numbers[stage] % len(cells)]
+        numbers[stage] += 1
+        round_number, turn = divmod(index, len(places))
+        place = places[int(stream(0, "places", round_number).permutation(len(places))[turn])]
+        rng = stream(0, "plate", index)
+        azimuth_deg = round(float(rng.uniform(-1.0, 1.0)) * AZIMUTH_DEG[stage], 1)
+        plates.append(FURNISH[stage](rng, rig, level, place, azimuth_deg))
     return PlateSet(rigs, tuple(plates))
 
 
 def least_plates(rigs: RigSet) -> int:
     """The smallest number of plates with which each stage has one for each of its rigs and levels."""
-    return next(
-        count
-        for count in range(len(SHARES), 10**6)
-        if all(_part(count, share) >= len(_cells(rigs, stage)) for stage, share in SHARES.items())
-    )
+    missing = {stage: len(_cells(rigs, stage)) for stage in FURNISH}
+    count = 0
+    while any(number > 0 for number in missing.values()):
+        missing[PATTERN[count % len(PATTERN)]] -= 1
+        count += 1
+    return count
 
 
 def suited(rigs: RigSet, stage: str) -> tuple[Rig, ...]:
@@ -210,10 +214,6 @@ def _factors(rng: np.random.Generator, stage: str, rig: Rig, size: Footprint) ->
 def _cells(rigs: RigSet, stage: str) -> list[tuple[Rig, int]]:
     levels = range(len(LEVELS) if stage in LEVELLED else 1)
     return [(rig, level) for rig in suited(rigs, stage) for level in levels]
-
-
-def _part(count: int, share: float) -> int:
-    return round(count * share)
 
 
 def _pair(slots: Iterable[Vec3]) -> tuple[Vec3, Vec3]:
