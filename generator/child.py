@@ -7,11 +7,10 @@ redirects its own stdout and stderr (C libraries included) to the log file, so B
 import contextlib
 import json
 import os
-import queue
+import select
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any, Literal, TypeVar
 import psutil
 
 from generator.errors import RendererError
+from generator.specs import fields_of
 
 T = TypeVar("T")
 Failure = Literal["crashed", "timed_out", "out_of_memory"]
@@ -67,17 +67,19 @@ class Child:
             )
         except OSError as error:
             raise RendererError(f"cannot start {' '.join(command)}: {error}") from error
+        assert self._process.stdout is not None
         self._family: list[psutil.Process] = []
         self._last_census = float("-inf")
-        self._answers: queue.Queue[dict[str, Any] | None] = queue.Queue()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
+        self._unread = b""
+        self._answers = select.poll()
+        self._answers.register(self._process.stdout, select.POLLIN)
 
-    def send(self, request: dict[str, Any]) -> None:
-        """Queue one request. Raises ChildFailure when the child is already dead."""
+    def send(self, *requests: dict[str, Any]) -> None:
+        """Queue requests, which may hold specs. Raises ChildFailure when the child is already dead."""
         assert self._process.stdin is not None
+        lines = "".join(json.dumps(request, default=fields_of) + "\n" for request in requests)
         try:
-            self._process.stdin.write(json.dumps(request).encode() + b"\n")
+            self._process.stdin.write(lines.encode())
             self._process.stdin.flush()
         except OSError:
             raise self._fail("crashed", "") from None
@@ -88,17 +90,10 @@ class Child:
         timeout_s: from now on. Watched once a second besides: resident memory, and whether processor time is used.
         """
         begin = last_look = last_beat = time.monotonic()
-        used = self._processor_s()
+        used: float | None = None
         while True:
-            now = time.monotonic()
-            wait_s = min(0.25, max(0.001, begin + timeout_s - now))
-            try:
-                answer = self._answers.get(timeout=wait_s)
-            except queue.Empty:
-                answer = _NOTHING_YET
-            if answer is None:
-                raise self._fail("crashed", "")
-            if answer is not _NOTHING_YET:
+            answer = self._next_answer(min(0.25, max(0.001, begin + timeout_s - time.monotonic())))
+            if answer is not None:
                 return answer
             now = time.monotonic()
             if now - last_look >= LOOK_EVERY_S:
@@ -114,15 +109,16 @@ class Child:
 
     def close(self) -> None:
         """End the child: politely, then not."""
-        if self._process.stdin is not None:
-            with contextlib.suppress(OSError):  # A broken pipe: the child is gone already, which is what we want.
-                self._process.stdin.close()
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with contextlib.suppress(OSError):  # A broken pipe: the child is gone already, which is what we want.
+            self._process.stdin.close()
         try:
             self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        self._reader.join(timeout=5)
+        self._process.stdout.close()
 
     def log_tail(self, size: int = 2000) -> str:
         """The last bytes that the child printed."""
@@ -153,16 +149,25 @@ class Child:
             with contextlib.suppress(psutil.Error):  # Gone since the census.
                 yield question(process)
 
-    def _read(self) -> None:
+    def _next_answer(self, wait_s: float) -> dict[str, Any] | None:
+        """The next answer, None when none came in time. Raises ChildFailure at the end of the answers."""
         assert self._process.stdout is not None
-        for line in self._process.stdout:
-            # What is no answer was printed before the log was opened, or is the half of one that it died in.
-            answer = None
-            with contextlib.suppress(ValueError):
-                answer = json.loads(line)
-            if isinstance(answer, dict):
-                self._answers.put(answer)
-        self._answers.put(None)
+        while True:
+            line, end, rest = self._unread.partition(b"\n")
+            if end:
+                self._unread = rest
+                # What is no answer was printed before the log was opened.
+                with contextlib.suppress(ValueError):
+                    answer = json.loads(line)
+                    if isinstance(answer, dict):
+                        return answer
+                continue
+            if not self._answers.poll(1000 * wait_s):
+                return None
+            part = os.read(self._process.stdout.fileno(), 1 << 16)
+            if not part:  # It may have died in the middle of an answer.
+                raise self._fail("crashed", "")
+            self._unread += part
 
     def _fail(self, kind: Failure, detail: str) -> ChildFailure:
         """End the child, whose fault has been seen, and say how it went."""
@@ -177,6 +182,3 @@ class Child:
         self._process.kill()
         self._process.wait()
         return ChildFailure(kind, detail, self.log_tail())
-
-
-_NOTHING_YET: dict[str, Any] = {}

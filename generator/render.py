@@ -14,7 +14,7 @@ import numpy as np
 
 from generator.child import Child, ChildFailure, Failure
 from generator.errors import OutputError, RendererError
-from generator.specs import PairSpec, RenderJob, RenderSettings, SceneSpec, to_json
+from generator.specs import PairSpec, RenderJob, RenderSettings, SceneSpec
 from generator.verify import Reason, Rendered
 
 # How renderers are started: modules that speak the line protocol of renderers/answers.py.
@@ -117,7 +117,7 @@ class RenderProcess:
             self._stop()
             self._start()
             try:
-                self._send_job(RenderJob(f"{spec.key}/alone", scene, 0, self._out(spec, 0)))
+                self._send_jobs(RenderJob(f"{spec.key}/alone", scene, 0, self._out(spec, 0)))
                 self._receive(time.monotonic() + self._timeout_s)
                 self._read(self._out(spec, 0), scene)
                 self._stop()
@@ -159,17 +159,21 @@ class RenderProcess:
             raise _JobFailed(answer["error"])
 
     def _send(self, spec: PairSpec) -> None:
-        for side, scene in enumerate(spec.scenes):
-            # Both sides share the seed: their noise, such as is left, must not tell them apart.
-            seed = (spec.index * 64 + spec.attempt) % 2**31
-            self._send_job(RenderJob(f"{spec.key}/{side}", scene, seed, self._out(spec, side)))
+        # Both sides share the seed: their noise, such as is left, must not tell them apart.
+        seed = (spec.index * 64 + spec.attempt) % 2**31
+        self._send_jobs(
+            *(
+                RenderJob(f"{spec.key}/{side}", scene, seed, self._out(spec, side))
+                for side, scene in enumerate(spec.scenes)
+            )
+        )
 
-    def _send_job(self, job: RenderJob) -> None:
+    def _send_jobs(self, *jobs: RenderJob) -> None:
         assert self._child is not None
-        self._child.send({"job": to_json(job)})
+        self._child.send(*({"job": job} for job in jobs))
 
     def _out(self, spec: PairSpec, side: int) -> str:
-        return str(Path(self._scratch.name) / f"{spec.key}-{spec.attempt}-{side}")
+        return f"{self._scratch.name}/{spec.key}-{spec.attempt}-{side}"
 
     def _read(self, out: str, scene: SceneSpec) -> Rendered:
         try:
@@ -187,7 +191,7 @@ class RenderProcess:
         for last in (False,) * (STARTS - 1) + (True,):
             child = Child(self._module, self._log, memory_limit_bytes=self._limit)
             try:
-                child.send({"settings": to_json(self._settings)})
+                child.send({"settings": self._settings})
                 answer = child.receive(START_TIMEOUT_S)
             except ChildFailure as failure:
                 if not last:

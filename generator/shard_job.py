@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from generator.records import SCHEMA_VERSION, ImageFormat, PairRecord, key_of
 from generator.render import RenderFault, RenderProcess
 from generator.retry import open_round, retries
 from generator.shards import Row, ShardStage, encode_image, read_json
-from generator.specs import PairSpec, RenderSettings, to_json
+from generator.specs import PairSpec, RenderSettings, fields_of
 from generator.storage import Store, pull_shard, push_shard
 from generator.tasks import TASKS, Context
 from generator.verify import Rendered, Verdict, fact_record, judge
@@ -162,7 +163,7 @@ class _Maker:
 
 def _record(spec: PairSpec, verdict: Verdict, sides: tuple[Rendered, Rendered]) -> PairRecord:
     height, width = sides[0].visible.shape
-    scenes = [json.dumps(_portable(to_json(scene)), separators=(",", ":")) for scene in spec.scenes]
+    scenes = [json.dumps(scene, default=_portable, separators=(",", ":")) for scene in spec.scenes]
     return PairRecord(
         schema_version=SCHEMA_VERSION,
         key=key_of(spec.task, spec.index),
@@ -190,14 +191,18 @@ def _record(spec: PairSpec, verdict: Verdict, sides: tuple[Rendered, Rendered]) 
     )
 
 
-def _portable(scene: dict[str, Any]) -> dict[str, Any]:
-    """The scene with file names that mean the same in every cache: the last two parts of the paths."""
-    for item in scene["objects"]:
-        item["model"] = "/".join(Path(item["model"]).parts[-2:])
-    for slab in scene["slabs"]:
-        if slab["surface"]["texture"]:
-            slab["surface"]["texture"] = "/".join(Path(slab["surface"]["texture"]).parts[-2:])
-    return scene
+def _portable(spec: Any) -> dict[str, Any]:
+    """A scene's parts with file names that mean the same in every cache: the last two parts of the paths."""
+    fields = fields_of(spec)
+    for name in ("model", "texture"):
+        if fields.get(name):
+            fields[name] = _last_two_parts(fields[name])
+    return fields
+
+
+@lru_cache(maxsize=4096)
+def _last_two_parts(path: str) -> str:
+    return "/".join(Path(path).parts[-2:])
 
 
 def _files(recipe: Recipe, sides: tuple[Rendered, Rendered]) -> dict[str, bytes]:

@@ -11,6 +11,7 @@ import dataclasses
 import math
 import types
 import typing
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -255,11 +256,22 @@ def _unit(a: Vec3) -> Vec3:
 
 def to_json(spec: Any) -> Any:
     """A spec as plain dicts, tuples and scalars, ready for json.dumps. (dataclasses.asdict copies scalars deeply.)"""
-    if type(spec) is tuple:
-        return tuple(map(to_json, spec))
     kind: Any = type(spec)
+    if kind is tuple:
+        return tuple(map(to_json, spec))
     names = _field_names(kind)
     return {name: to_json(getattr(spec, name)) for name in names} if names else spec
+
+
+def fields_of(spec: Any) -> dict[str, Any]:
+    """A spec's fields by name, for `json.dumps(spec, default=fields_of)`: the text of `to_json`, faster."""
+    kind: Any = type(spec)
+    return {name: getattr(spec, name) for name in _field_names(kind)}
+
+
+def from_json(kind: Any, data: Any) -> Any:
+    """The inverse of `to_json`. Unknown and missing keys are programmer's mistakes: both sides are this package."""
+    return _reader(kind)(data)
 
 
 @cache
@@ -267,21 +279,37 @@ def _field_names(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
 
 
-def from_json(kind: type[Any], data: Any) -> Any:
-    """The inverse of `to_json`. Unknown and missing keys are programmer's mistakes: both sides are this package."""
+@cache
+def _reader(kind: Any) -> Callable[[Any], Any]:
+    """What turns JSON data into a `kind`: annotations are looked at once, not for every number."""
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if origin in (typing.Union, types.UnionType):
-        if data is None:
-            return None
-        return from_json(next(arg for arg in args if arg is not type(None)), data)
+        inner = _reader(next(arg for arg in args if arg is not type(None)))
+        return lambda data: None if data is None else inner(data)
     if origin is tuple:
-        kinds = [args[0]] * len(data) if len(args) == 2 and args[1] is Ellipsis else list(args)
-        assert len(kinds) == len(data), f"{len(data)} values for {kind}"
-        return tuple(from_json(item_kind, item) for item_kind, item in zip(kinds, data, strict=True))
+        return _tuple_reader(args)
     if dataclasses.is_dataclass(kind):
-        hints = typing.get_type_hints(kind)
-        assert set(data) <= set(hints), f"{kind.__name__}: unknown keys {sorted(set(data) - set(hints))}"
-        return kind(**{name: from_json(hints[name], value) for name, value in data.items()})
-    if kind is float:
-        return float(data)
-    return data
+        return _dataclass_reader(kind)
+    return float if kind is float else lambda data: data
+
+
+def _tuple_reader(args: tuple[Any, ...]) -> Callable[[Any], Any]:
+    readers = [_reader(arg) for arg in args if arg is not Ellipsis]
+    if Ellipsis in args:
+        return lambda data: tuple(map(readers[0], data))
+
+    def read(data: Any) -> Any:
+        assert len(data) == len(readers), f"{len(data)} values for {args}"
+        return tuple([reader(item) for reader, item in zip(readers, data, strict=True)])
+
+    return read
+
+
+def _dataclass_reader(kind: Any) -> Callable[[Any], Any]:
+    readers = {name: _reader(hint) for name, hint in typing.get_type_hints(kind).items()}
+
+    def read(data: Any) -> Any:
+        assert data.keys() <= readers.keys(), f"{kind.__name__}: unknown keys {sorted(set(data) - set(readers))}"
+        return kind(**{name: readers[name](value) for name, value in data.items()})
+
+    return read

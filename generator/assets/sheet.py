@@ -10,6 +10,7 @@ from PIL import Image, ImageDraw, ImageFont
 from generator.assets.catalog import Asset
 from generator.child import Child, ChildFailure
 from generator.errors import RendererError
+from generator.render import read_picture
 from generator.specs import (
     CameraSpec,
     LightSpec,
@@ -61,8 +62,7 @@ def render_portraits(
                 answer = child.receive(NEXT_TIMEOUT_S)
                 if not answer["ok"]:
                     raise RendererError(f"cannot render {asset.uid}: {answer['error']}")
-                with Image.open(f"{out}.png") as picture:
-                    pictures.append(picture.convert("RGB"))
+                pictures.append(Image.fromarray(read_picture(out, size_px, 1).image))
                 report(index + 1, len(assets))
         except ChildFailure as failure:
             raise RendererError(f"the renderer failed: {failure}; {failure.log_tail.strip()[-300:]}") from failure
