@@ -9,6 +9,8 @@ from generator.assets import commands
 from generator.assets.commands import AssetsFetch, AssetsList, AssetsShow, AssetsVet
 from generator.cli import Doctor, Export, Merge, Preview, Render, Status, Validate
 from generator.coco.commands import CocoAttribute, CocoNegation, CocoRun, CocoSpatial, CocoSwapNoun, run_coco
+from generator.command_line import Program, parse
+from generator.examples import EXAMPLES
 
 
 @dataclass(frozen=True)
@@ -48,15 +50,18 @@ Verb = (
 )
 
 
+PROGRAM = Program(
+    prog="python -m generator",
+    script="twinscene",
+    description="TwinScene: image pairs and captions that differ in exactly one fact. (Shell completion: docs/cli.md.)",
+    examples=EXAMPLES,
+)
+CONFIG = (tyro.conf.OmitArgPrefixes, tyro.conf.OmitSubcommandPrefixes)
+
+
 def run(arguments: list[str]) -> int:
     """Parse and run; the exit code."""
-    verb = tyro.cli(
-        Verb,
-        prog="python -m generator",
-        description="TwinScene: image pairs and captions that differ in exactly one fact.",
-        args=arguments,
-        config=(tyro.conf.OmitArgPrefixes, tyro.conf.OmitSubcommandPrefixes),
-    )
+    verb = parse(Verb, PROGRAM, arguments, CONFIG)
     command = verb.verb if isinstance(verb, Assets | Coco) else verb
     match command:
         case AssetsFetch():

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from generator.command_line import Program, parse
 from scorer.configs import BenchmarksConfig, EvalConfig, ScoreConfig, TrainConfig, WordsConfig
 from scorer.errors import UserError
+from scorer.examples import EXAMPLES
 
 if TYPE_CHECKING:
     from scorer.score import Scored
@@ -24,16 +26,18 @@ Verb = (
 )
 
 
+PROGRAM = Program(
+    prog="python -m scorer",
+    script="twinscene-scorer",
+    description="Train and judge scorers of images against captions on twin scenes.",
+    examples=EXAMPLES,
+)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run one verb; the exit code."""
-    config = tyro.cli(
-        Verb,
-        args=argv,
-        prog="python -m scorer",
-        description="Train and judge scorers of images against captions on twin scenes.",
-    )
     try:
-        _run(config)
+        _run(parse(Verb, PROGRAM, sys.argv[1:] if argv is None else argv))
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
