@@ -25,7 +25,7 @@ ROUNDS, TRIALS = 60, 10
 def turn(seed: int, task: str, what: str, options: Sequence[T], index: int) -> T:
     """The option whose turn it is at `index`: each comes once in every len(options) consecutive indices of a block."""
     block, place = divmod(index, len(options))
-    return options[int(stream(seed, task, what, block).permutation(len(options))[place])]
+    return options[_order(seed, task, what, len(options), block)[place]]
 
 
 def cast(seed: int, task: str, nouns: tuple[str, ...], grammar: Nouns, roles: int, index: int) -> tuple[str, ...]:
@@ -45,6 +45,11 @@ def clashes(nouns: tuple[str, ...], grammar: Nouns) -> Table:
         for j in range(i):
             table[i, j] = table[j, i] = grammar.clash(one, nouns[j])
     return table
+
+
+@lru_cache(maxsize=256)
+def _order(seed: int, task: str, what: str, count: int, block: int) -> tuple[int, ...]:
+    return tuple(stream(seed, task, what, block).permutation(count).tolist())
 
 
 @lru_cache(maxsize=64)

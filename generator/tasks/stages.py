@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from generator.backgrounds import Background
-from generator.specs import CameraSpec, LightSpec, Rgb, SlabSpec, SurfaceSpec, Vec3, camera_axes, project
+from generator.specs import CameraSpec, LightSpec, Rgb, SlabSpec, SurfaceSpec, Vec3, camera_axes
 
 FRAME_M = 1.0
 SENSOR_MM = 36.0
@@ -159,13 +160,15 @@ def frame(camera: CameraSpec, rng: np.random.Generator, corners: list[Vec3]) -> 
     room = 1.0 - 2.0 * FRAME_MARGIN
     # More often near the edges than in the middle (the arcsine law), or A's half of the picture would tell too much.
     places = (math.sin(0.5 * math.pi * rng.uniform()) ** 2, math.sin(0.5 * math.pi * rng.uniform()) ** 2)
+    points_3N = np.array(corners).T
     for _ in range(5):  # Perspective makes each step inexact; a few settle it.
-        largest = max(high - low for low, high in _spans(camera, corners))
+        spans = _spans(camera, points_3N)
+        largest = max(high - low for low, high in spans)
         if largest > room:
             camera = _step_back(camera, 1.02 * largest / room)
+            spans = _spans(camera, points_3N)
         u, v = (
-            FRAME_MARGIN + place * (room - (high - low)) - low
-            for place, (low, high) in zip(places, _spans(camera, corners), strict=True)
+            FRAME_MARGIN + place * (room - (high - low)) - low for place, (low, high) in zip(places, spans, strict=True)
         )
         camera = _pan(camera, u, v)
     return camera
@@ -230,10 +233,18 @@ def _camera(
     )
 
 
-def _spans(camera: CameraSpec, corners: list[Vec3]) -> tuple[tuple[float, float], tuple[float, float]]:
-    points = [project(camera, corner) for corner in corners]
-    us, vs = [u for u, _ in points], [v for _, v in points]
-    return (min(us), max(us)), (min(vs), max(vs))
+def _spans(camera: CameraSpec, points_3N: NDArray[np.float64]) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Least and largest u and v of many points: as `project` gives them, bit by bit, all at once."""
+    axes = np.array(camera_axes(camera)).T  # one column for each of right, up, forward
+    x, y, z = points_3N - np.array(camera.position_m)[:, None]
+    right, up, forward = x * axes[0][:, None] + y * axes[1][:, None] + z * axes[2][:, None]
+    scale = camera.focal_length_mm / camera.sensor_width_mm / forward
+    across, down = camera.shift
+    right, up = scale * right, scale * up
+    return (
+        (0.5 + float(right.min()) - across, 0.5 + float(right.max()) - across),
+        (0.5 - float(up.max()) + down, 0.5 - float(up.min()) + down),
+    )
 
 
 def _step_back(camera: CameraSpec, factor: float) -> CameraSpec:
