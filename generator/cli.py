@@ -214,6 +214,26 @@ class Export:
 
 
 @dataclass(frozen=True)
+class Audit:
+    """Look for shortcuts: could a model be right from captions alone, one image, lengths, file sizes, backgrounds, places?
+
+    Also balance, near-duplicates, leaks between splits, and labels against pixels. Several directories are one set of
+    data. Writes audit.json and audit.html. Example: python -m generator audit datasets_out/spatial --strict
+    """
+
+    dirs: tyro.conf.Positional[tuple[Path, ...]]
+    """Run directories."""
+    out: Path | None = None
+    """Folder for audit.json and audit.html. Default: the first run directory."""
+    limit: int = 2000
+    """Pairs of each task to look into, drawn at random; what is in which split is compared over all pairs."""
+    seed: int = 0
+    """Seed of that draw, and of the order in which the blind learners meet the pairs."""
+    strict: bool = False
+    """Exit with code 1 on any shortcut or fault."""
+
+
+@dataclass(frozen=True)
 class Doctor:
     """Say what this machine can do: Python and Blender versions, render devices, missing libraries."""
 

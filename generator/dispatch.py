@@ -7,7 +7,7 @@ import tyro
 
 from generator.assets import commands
 from generator.assets.commands import AssetsFetch, AssetsList, AssetsShow, AssetsVet
-from generator.cli import Doctor, Export, Merge, Preview, Render, Status, Validate
+from generator.cli import Audit, Doctor, Export, Merge, Preview, Render, Status, Validate
 from generator.coco.commands import CocoAttribute, CocoNegation, CocoRun, CocoSpatial, CocoSwapNoun, run_coco
 from generator.command_line import Program, parse
 from generator.examples import EXAMPLES
@@ -41,6 +41,7 @@ Verb = (
     Annotated[Render, tyro.conf.subcommand("render")]
     | Annotated[Status, tyro.conf.subcommand("status")]
     | Annotated[Validate, tyro.conf.subcommand("validate")]
+    | Annotated[Audit, tyro.conf.subcommand("audit")]
     | Annotated[Merge, tyro.conf.subcommand("merge")]
     | Annotated[Export, tyro.conf.subcommand("export")]
     | Annotated[Coco, tyro.conf.subcommand("coco")]
@@ -86,6 +87,10 @@ def run(arguments: list[str]) -> int:
             from generator.validate import run_validate
 
             return run_validate(command)
+        case Audit():
+            from generator.audit import run_audit
+
+            return run_audit(command)
         case Merge():
             from generator.merge import run_merge
 

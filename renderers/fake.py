@@ -7,6 +7,7 @@ each object as the box of its model's extent. Extents are read from the spec's s
 import argparse
 import math
 import time
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,6 @@ from PIL import Image, ImageDraw
 from generator.specs import ObjectSpec, RenderJob, RenderSettings, SceneSpec, Vec3, from_json, project
 from renderers.answers import put_picture, serve
 
-# Colours of objects that keep their own look, by role, far apart.
-OWN = ((200, 60, 60), (60, 60, 200), (60, 160, 60))
 WALL, FLOOR = (205, 200, 190), (150, 140, 125)
 
 
@@ -50,10 +49,16 @@ def draw(scene: SceneSpec, size_px: int) -> tuple[NDArray[np.uint8], NDArray[np.
     order = sorted(range(len(scene.objects)), key=lambda number: -_distance(scene, number))
     for number in order:
         item = scene.objects[number]
-        colour = OWN[number] if item.paint is None else tuple(round(255 * value) for value in item.paint)
+        colour = _own(item.uid) if item.paint is None else tuple(round(255 * value) for value in item.paint)
         visible[amodal[number]] = 1 + number
         image[amodal[number]] = colour
     return image, visible, amodal
+
+
+def _own(uid: str) -> tuple[int, int, int]:
+    """The colour of an object that keeps its own look: its asset's, never its role's, which an image must not tell."""
+    number = zlib.crc32(uid.encode())
+    return 40 + number % 131, 40 + number // 131 % 131, 40 + number // 131**2 % 131
 
 
 def _silhouette(item: ObjectSpec, scene: SceneSpec, size_px: int) -> NDArray[np.bool_]:
