@@ -10,10 +10,11 @@ import tarfile
 import typing
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from generator.errors import DataError
+from generator.errors import DataError, missing
 
 SCHEMA_VERSION = 1
 SPLITS = ("train", "val", "test")
@@ -111,7 +112,12 @@ def key_of(task: str, index: int) -> str:
 
 def dump(record: PairRecord) -> bytes:
     """The bytes of `{key}.json`: keys in the order of the dataclass, UTF-8, one line."""
-    return json.dumps(dataclasses.asdict(record), ensure_ascii=False, separators=(",", ":")).encode()
+    return json.dumps(record, default=fields_of, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def fields_of(record: Any) -> dict[str, Any]:
+    """A record's fields by name, not copied (dataclasses.asdict copies every number): json.dumps goes on from there."""
+    return {name: getattr(record, name) for name in record.__slots__}
 
 
 def parse(data: bytes, where: str) -> PairRecord:
@@ -162,7 +168,7 @@ def find_shards(roots: list[Path], split: str | None = None) -> list[Path]:
     found: list[Path] = []
     for root in roots:
         if not root.exists():
-            raise DataError(f"{root}: no such file or directory")
+            raise DataError(missing(root))
         tars = [root] if root.is_file() else sorted(root.rglob("*.tar"))
         tars = [tar for tar in tars if ".staging" not in tar.parts]
         tars = [tar for tar in tars if split is None or tar.parent.name == split]
@@ -185,8 +191,10 @@ def _sample(key: str, files: dict[str, bytes], path: Path) -> Sample:
 
 def build(kind: Any, raw: Any, where: str) -> Any:
     """`raw`, from JSON or parquet, as the annotated type `kind`, checked all the way down; DataError says where."""
+    if type(raw) is kind:
+        return raw
     if dataclasses.is_dataclass(kind):
-        hints = typing.get_type_hints(kind)
+        hints = _hints(typing.cast(Any, kind))
         if not isinstance(raw, dict) or set(raw) != set(hints):
             keys = sorted(set(raw) ^ set(hints)) if isinstance(raw, dict) else raw
             raise DataError(f"{where}: missing or unknown keys {keys}")
@@ -207,3 +215,8 @@ def build(kind: Any, raw: Any, where: str) -> Any:
     if not isinstance(raw, kind) or (kind is int and isinstance(raw, bool)):
         raise DataError(f"{where}: expected {kind.__name__}, got {raw!r}")
     return raw
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return typing.get_type_hints(kind)

@@ -16,7 +16,7 @@ import typing
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from generator.errors import DataError, OutputError
-from generator.records import ImageFormat, PairRecord, build, dump
+from generator.records import ImageFormat, PairRecord, build, dump, fields_of
 
 STAGING = ".staging"
 JPEG_QUALITY = 95
@@ -219,7 +219,7 @@ class ShardStage:
 
 def put_staged(path: Path, row: Row, fragment: bytes) -> None:
     """Write a staged pair: a line with the digest of the rest, a line with the row, the tar blocks."""
-    content = json.dumps(asdict(row)).encode() + b"\n" + fragment
+    content = json.dumps(fields_of(row)).encode() + b"\n" + fragment
     temporary = path.with_suffix(".tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -326,5 +326,5 @@ def _write_parquet(rows: Iterable[Row], path: Path) -> None:
     schema = pyarrow.schema(
         [(name, kinds.get(typing.get_origin(hint) or hint, pyarrow.string())) for name, hint in hints.items()]
     )
-    table = pyarrow.Table.from_pylist([asdict(row) for row in rows], schema=schema)
+    table = pyarrow.Table.from_pylist([fields_of(row) for row in rows], schema=schema)
     pyarrow.parquet.write_table(table, path, compression="zstd")
