@@ -30,7 +30,7 @@ def write_card(folder: Path, name: str, to: str, form: Format, source: Source, t
     if photos:
         (folder / "photo_credits.csv").write_text(as_csv(photos), encoding="utf-8")
     parts = [
-        _metadata(name, form, assets, tally),
+        _metadata(folder, name, form, assets, tally),
         _introduction(name, to, source, tally),
         _reading(form, tally),
         _credits(tally, assets, photos),
@@ -38,7 +38,7 @@ def write_card(folder: Path, name: str, to: str, form: Format, source: Source, t
     (folder / "README.md").write_text("\n".join(parts), encoding="utf-8")
 
 
-def _metadata(name: str, form: Format, assets: list[Asset], tally: Tally) -> str:
+def _metadata(folder: Path, name: str, form: Format, assets: list[Asset], tally: Tally) -> str:
     """The YAML block that the Hub reads. JSON strings are YAML strings."""
     ids = sorted({licence_id(asset.licence) for asset in assets} | ({"other"} if tally.photographs else set()))
     ids = ids or ["other"]
@@ -61,6 +61,13 @@ def _metadata(name: str, form: Format, assets: list[Asset], tally: Tally) -> str
         for split in _splits(tally):
             pattern = _filled(form.data_files, split)
             lines += [f"  - split: {HUB_SPLITS[split]}", f'    path: "{pattern}"']
+        # `datasets` caches a local folder by its name and this block: without sizes, another export of the same name
+        # would be taken for this one.
+        lines += ["dataset_info:", "  splits:"]
+        for split in _splits(tally):
+            paths = [path for path in folder.glob(_filled(form.data_files, split)) if path.is_file()]
+            lines += [f"  - name: {HUB_SPLITS[split]}", f"    num_bytes: {sum(path.stat().st_size for path in paths)}"]
+            lines += [f"    num_examples: {tally.written(split)}"]
     return "\n".join([*lines, "---", ""])
 
 

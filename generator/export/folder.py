@@ -26,6 +26,7 @@ def building(out: Path) -> Iterator[Path]:
 
     Raises OutputError where `out` holds something already, another process writes it, or the disk fails.
     """
+    out = out.resolve()
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise OutputError(f"{out} exists and is not this export; give another --out, or remove it")
     folder = out.with_name(f".{out.name}.export")

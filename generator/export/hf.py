@@ -10,9 +10,11 @@ from generator.records import PairRecord
 READING = """```python
 from datasets import load_dataset
 
-pairs = load_dataset("THIS FOLDER OR ITS NAME ON THE HUB", split="{hub_split}")
+pairs = load_dataset("parquet", data_files="data/{hub_split}-*.parquet", split="train")
 print(pairs[0]["image_0"].size, pairs[0]["captions_0"], pairs[0]["captions_1"])
 ```
+
+`load_dataset` with this folder's full path, or its name on the Hub, finds all splits by itself.
 """
 
 

@@ -70,4 +70,4 @@ def _row(base: Path, number: int, sample: Sample, sides: int, masks: bool) -> di
     }
 
 
-FORMAT = Format(write, READING, data_files="{hub_split}/**")
+FORMAT = Format(write, READING, data_files="{hub_split}/**/*")

@@ -5,9 +5,6 @@ from pathlib import Path
 
 from generator.errors import ConfigError, OutputError
 
-# One commit holds a small data set; a large one goes up in many, and goes on where it was when it is pushed again.
-MANY_FILES, MANY_BYTES = 1000, 5 * 2**30
-
 
 def check_push(name: str) -> None:
     """Before any work: is the name a name, and is there a token? Raises ConfigError, OutputError."""
@@ -19,24 +16,18 @@ def check_push(name: str) -> None:
         raise OutputError(f"--push {name}: no token for the Hub; log in with `hf auth login`, or set HF_TOKEN")
 
 
-def push(folder: Path, name: str, private: bool, many_files: int = MANY_FILES) -> str:
+def push(folder: Path, name: str, private: bool) -> str:
     """Create the data set where it is not there, upload the folder; its address. Raises OutputError in one line."""
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HfHubHTTPError
 
     api = HfApi()
-    files = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
     try:
         url = api.create_repo(name, repo_type="dataset", private=private or None, exist_ok=True)
-        if len(files) > many_files or sum(files) > MANY_BYTES:
-            api.upload_large_folder(name, folder, repo_type="dataset", print_report=False)
-        else:
-            api.upload_folder(
-                repo_id=name, folder_path=folder, repo_type="dataset", commit_message="Export of twin scenes"
-            )
+        api.upload_folder(repo_id=name, folder_path=folder, repo_type="dataset", commit_message="Export of twin scenes")
     except HfHubHTTPError as error:
         raise OutputError(_refused(name, error)) from error
-    except (OSError, ValueError, _transport_error()) as error:
+    except (OSError, ValueError, RuntimeError, _transport_error()) as error:  # RuntimeError: a file did not go up.
         raise OutputError(f"--push {name}: {_line(error)}; {folder} is whole, run the same command again") from error
     return str(url)
 

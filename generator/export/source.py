@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from generator.errors import ConfigError, DataError
+from generator.errors import ConfigError, DataError, unknown
 from generator.merge import read_run
 from generator.records import SPLITS, PairRecord, Sample, find_shards, read_shard
 from generator.shards import read_json
@@ -36,7 +36,14 @@ class Source:
     def samples(self, split: str) -> Iterator[Sample]:
         """The pairs of a split, one in memory at a time. Raises DataError on a damaged shard."""
         for path in self.shards[split]:
-            yield from read_shard(path)
+            count, accepted = 0, read_json(path.with_suffix(".json"))["accepted"]
+            for sample in read_shard(path):
+                yield sample
+                count += 1
+            if count != accepted:
+                raise DataError(
+                    f"{path} holds {count} pairs, its json says {accepted}; `python -m generator validate` tells more"
+                )
 
 
 @dataclass(frozen=True)
@@ -84,8 +91,11 @@ def read_source(folders: tuple[Path, ...], split: str) -> Source:
                 chosen.append(path)
                 pairs += stats["accepted"]
                 # All pairs of a shard are made alike: the first one tells of all.
-                firsts.append(next(read_shard(path)))
-                if firsts[-1].record.has_image_1:
+                first = next(read_shard(path), None)
+                if first is None:
+                    raise DataError(f"{path}: no pair in it, its json says {stats['accepted']}")
+                firsts.append(first)
+                if first.record.has_image_1:
                     twins.add(name)
         if chosen:
             shards[name] = tuple(chosen)
@@ -109,5 +119,5 @@ def _splits(text: str) -> tuple[str, ...]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
         if name not in SPLITS:
-            raise ConfigError(f"--split: unknown split {name!r} (known: {', '.join(SPLITS)})")
+            raise ConfigError(f"--split: {unknown('split', name, SPLITS)}")
     return tuple(name for name in SPLITS if name in names or not names)
