@@ -215,10 +215,10 @@ class Export:
 
 @dataclass(frozen=True)
 class Audit:
-    """Look for shortcuts: could a model be right from captions alone, one image, lengths, file sizes, backgrounds, places?
+    """Look for shortcuts: could a model be right from captions alone, from one image, from file sizes or backgrounds?
 
     Also balance, near-duplicates, leaks between splits, and labels against pixels. Several directories are one set of
-    data. Writes audit.json and audit.html. Example: python -m generator audit datasets_out/spatial --strict
+    data. Writes audit.json and audit.html.
     """
 
     dirs: tyro.conf.Positional[tuple[Path, ...]]
