@@ -7,16 +7,19 @@ that start on one prefix in the same moment are told apart at their first shard,
 """
 
 import contextlib
+import functools
 import hashlib
 import re
 import tarfile
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
 from generator.errors import DependencyError, OutputError
+from generator.records import SPLITS
 from generator.shards import read_json, replacing
 
 T = TypeVar("T")
@@ -248,3 +251,38 @@ class Place:
             yield
         push_run(self._store, self.out)
         push_pages(self._store, self.out)
+
+
+class Reading:
+    """A run that is only read: a directory as it is, or a store, whose files come into a scratch folder as needed.
+
+    Can be sent to other processes.
+    """
+
+    def __init__(self, where: Path) -> None:
+        self.name = url_of(where) or str(where)
+        self._url = url_of(where)
+        self._folder = where
+
+    def names(self) -> set[str]:
+        """What the run holds: run.json and such, and the files of the splits."""
+        if self._url:
+            return set(_store(self._url).sizes())
+        found = [*self._folder.glob("*"), *(path for split in SPLITS for path in (self._folder / split).glob("*"))]
+        return {str(path.relative_to(self._folder)) for path in found if path.is_file()}
+
+    @contextlib.contextmanager
+    def at_hand(self, names: Iterable[str]) -> Iterator[Path]:
+        """A folder that holds these files, each by its name; what was fetched for it goes afterwards."""
+        if not self._url:
+            yield self._folder
+            return
+        with tempfile.TemporaryDirectory(prefix="twinscene-") as scratch, ThreadPoolExecutor(CONNECTIONS) as pool:
+            list(pool.map(lambda name: _store(self._url).get(name, Path(scratch, name)), names))
+            yield Path(scratch)
+
+
+@functools.lru_cache(maxsize=8)
+def _store(url: str) -> Store:
+    """One client for a URL in this process."""
+    return Store(url)

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 from PIL import Image
 
 from generator.cli import Validate
@@ -19,6 +21,7 @@ from generator.shard_job import Recipe, make_shard
 from generator.shards import ShardStage, encode_image, read_rows, write_json
 from generator.specs import RenderSettings
 from generator.validate import perceptual_hash, run_validate, validate
+from generator.validate.lookalikes import LOOK, NUMBERS, SCALE, TOLERANCE, candidates
 from tests.worlds import context_of, options
 
 SHARDS = {"train": ((0, 1, 2), (3, 4, 5)), "val": ((6, 7),)}
@@ -32,7 +35,7 @@ def render(out: Path, task: str = "spatial", negation: str = "paper", seed: int 
         task, out, dict.fromkeys(SHARDS, context), "fake", settings, "png", True, 9, 60.0, 0, f"f{seed}", 0, ""
     )
     described = {
-        "config": {"task": task, "n": 8, "seed": seed},
+        "config": {"task": task, "n": 8, "seed": seed, "renderer": "fake"},
         "versions": {"generator": "0", "schema": 1},
         "sources": {},
     }
@@ -81,6 +84,14 @@ def with_record(**changes: Any) -> Callable[[Sample], Sample]:
     return lambda sample: Sample(dataclasses.replace(sample.record, **changes), sample.files)
 
 
+def reencoded(data: bytes, kind: str, level: int) -> bytes:
+    """The picture in another file: PNG with another compression, or JPEG of a quality."""
+    buffer = io.BytesIO()
+    with Image.open(io.BytesIO(data)) as picture:
+        picture.save(buffer, kind, **({"compress_level": level} if kind == "png" else {"quality": level}))
+    return buffer.getvalue()
+
+
 def with_object(**changes: Any) -> Callable[[Sample], Sample]:
     def change(sample: Sample) -> Sample:
         first, *rest = sample.record.objects_0
@@ -120,6 +131,16 @@ CONTENT: dict[str, tuple[Callable[[Sample], Sample], str]] = {
         lambda s: Sample(dataclasses.replace(s.record, captions_1=s.record.captions_0), s.files),
         "is a caption of both sides",
     ),
+    "one caption on both sides but for its case": (
+        lambda s: Sample(
+            dataclasses.replace(s.record, captions_1=(s.record.captions_0[1].upper(), s.record.captions_1[1])), s.files
+        ),
+        "is a caption of both sides",
+    ),
+    "a caption twice on one side": (
+        lambda s: Sample(dataclasses.replace(s.record, captions_1=(s.record.captions_1[0],) * 2), s.files),
+        "captions_1 are two times the same",
+    ),
     "an empty caption": (with_record(captions_0=("", "x")), "an empty caption"),
     "another noun": (with_object(noun="zebra"), "zebra"),
     "the relation the other way round": (
@@ -153,6 +174,10 @@ CONTENT: dict[str, tuple[Callable[[Sample], Sample], str]] = {
         "image_1 is (32, 32)",
     ),
     "twins that are one": (with_file("image_1.png", lambda files: files["image_0.png"]), "the two images are the same"),
+    "twins that are one, in other bytes": (
+        with_file("image_1.png", lambda files: reencoded(files["image_0.png"], "png", level=1)),
+        "the two images are the same",
+    ),
     "a missing image": (
         lambda s: Sample(s.record, {name: data for name, data in s.files.items() if name != "image_1.png"}),
         "has no image_1",
@@ -215,28 +240,128 @@ def test_tar_and_parquet_must_agree(run: Path) -> None:
     assert any("is an accepted row of the parquet and not in the tar" in fault for fault in found)
 
 
-def test_a_pair_shown_twice(run: Path) -> None:
-    """The same pictures under another key, in another split and recompressed, are found again."""
-    first = next(read_shard(run / "train" / "00000.tar"))
+def first_of(run: Path) -> Sample:
+    return next(read_shard(run / "train" / "00000.tar"))
 
-    def recompressed(data: bytes | None) -> bytes:
-        assert data is not None
-        with Image.open(io.BytesIO(data)) as picture:
-            pixels = np.asarray(picture).copy()
-        pixels[0, 0] ^= 1
-        return encode_image(pixels, "png")
 
-    files = {f"image_{side}.png": recompressed(first.image(side)) for side in range(2)}
+def copies(first: Sample, kind: str = "png", level: int = 1, **changes: Any) -> Callable[[Sample], Sample]:
+    """Another pair's record, with the pictures of the first in other files."""
 
     def copy(sample: Sample) -> Sample:
+        suffix = "jpg" if kind == "jpeg" else kind
+        files = {f"image_{side}.{suffix}": reencoded(first.image(side) or b"", kind, level) for side in range(2)}
+        return Sample(dataclasses.replace(sample.record, **changes), files)
+
+    return copy
+
+
+@pytest.mark.parametrize(("kind", "level"), [("png", 1), ("jpeg", 95), ("jpeg", 90)])
+def test_a_pair_shown_twice(run: Path, kind: str, level: int) -> None:
+    """The same pictures under another key, in another split and recompressed, are found again."""
+    if kind == "jpeg":
+        rewrite(run, copies(first_of(run), kind, 95))
+    rewrite(run, copies(first_of(run), kind, level), "val")
+    assert "val/00000 spatial-000000006 shows the same as train/00000 spatial-000000000" in faults_of(run)
+
+
+def test_a_pair_shown_twice_in_one_shard(run: Path) -> None:
+    second = list(read_shard(run / "train" / "00000.tar"))[1]
+    rewrite(run, copies(second))
+    assert "train/00000 spatial-000000001 shows the same as train/00000 spatial-000000000" in faults_of(run)
+
+
+def test_a_whole_shard_twice(run: Path) -> None:
+    import shutil
+
+    for suffix in (".tar", ".parquet", ".json"):
+        shutil.copy(run / "train" / f"00001{suffix}", run / "train" / f"00002{suffix}")
+    path = run / "train" / "00002.json"
+    digests = {name.replace("00001", "00002"): value for name, value in json.loads(path.read_text())["sha256"].items()}
+    edit(path, sha256=digests, shard=2)
+    found = faults_of(run)
+    for index in (3, 4, 5):
+        assert f"train/00002 spatial-{index:09d} shows the same as train/00001 spatial-{index:09d}" in found
+    assert "11 of 8 planned pairs are in complete shards; the same render command again goes on" in found
+
+
+def test_a_moved_object_is_another_picture(run: Path) -> None:
+    """Nearly the same is not the same: one thing a few pixels further."""
+    first = first_of(run)
+
+    def moved(sample: Sample) -> Sample:
+        files = {}
+        for side in range(2):
+            with Image.open(io.BytesIO(first.image(side) or b"")) as picture:
+                pixels = np.asarray(picture).copy()
+            x0, y0, x1, y1 = first.record.objects_0[0].box if side == 0 else first.record.objects_1[0].box
+            thing = pixels[y0:y1, x0:x1].copy()
+            pixels[y0:y1, x0:x1] = pixels[0, 0]
+            shift = 3 if x1 + 3 <= pixels.shape[1] else -3
+            pixels[y0:y1, x0 + shift : x1 + shift] = thing
+            files[f"image_{side}.png"] = encode_image(pixels, "png")
         return Sample(sample.record, files)
 
-    rewrite(run, copy, "val")
-    assert any(
-        fault.startswith("val/00000 spatial-000000006 shows the same as train/00000 spatial-000000000")
-        or fault.startswith("train/00000 spatial-000000000 shows the same as val/00000 spatial-000000006")
-        for fault in faults_of(run)
-    ), faults_of(run)
+    rewrite(run, moved, "val")
+    assert not [fault for fault in faults_of(run) if "shows the same" in fault]
+
+
+def test_the_same_words_for_other_pictures_are_no_fault(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Closed sets of nouns and templates must repeat in a long run."""
+    first = first_of(run).record
+    others = dict.fromkeys(("captions_0", "captions_1", "template", "words", "fact", "objects_0", "objects_1"))
+    changes = {name: getattr(first, name) for name in others}
+    pictures = next(read_shard(run / "val" / "00000.tar")).files
+
+    def said_again(sample: Sample) -> Sample:
+        files = {name: data for name, data in pictures.items() if name.startswith("image")}
+        return Sample(dataclasses.replace(sample.record, **changes), files)
+
+    rewrite(run, said_again, "val")
+    assert run_validate(Validate((run,), 1)) == 0
+    assert "1 pairs say the same as another one and show something else" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("said", [True, False])
+def test_photographs_may_come_again_with_other_captions(run: Path, said: bool) -> None:
+    """People wrote five captions for each: only the same photograph with the same captions is a pair twice."""
+    first = first_of(run)
+    rewrite(run, lambda sample: Sample(dataclasses.replace(sample.record, source="coco"), sample.files))
+    captions = {"captions_0": first.record.captions_0, "captions_1": first.record.captions_1} if said else {}
+    rewrite(run, copies(first, source="coco", **captions), "val")
+    found = [fault for fault in faults_of(run) if "shows the same" in fault]
+    assert len(found) == said
+
+
+def test_missing_shards_are_missed(run: Path) -> None:
+    for path in (run / "val").iterdir():
+        path.unlink()
+    assert faults_of(run) == ["6 of 8 planned pairs are in complete shards; the same render command again goes on"]
+
+
+def looks_of(numbers: np.ndarray) -> np.ndarray:
+    looks = np.zeros(len(numbers), LOOK)
+    looks["numbers"], looks["rendered"], looks["captions"] = numbers, True, np.arange(len(numbers))
+    return looks
+
+
+@hypothesis.given(st.integers(0, 2**32 - 1), st.integers(1, 60))
+def test_what_is_within_the_tolerance_is_found(seed: int, copied: int) -> None:
+    """As comparing each with each would, wherever the cells' borders fall."""
+    rng = np.random.default_rng(seed)
+    numbers = rng.integers(-3000, 3000, (400, 2 * NUMBERS))
+    limit = round(TOLERANCE * SCALE)
+    sources = rng.integers(0, 400, copied)
+    near = numbers[sources] + rng.integers(-limit, limit + 1, (copied, 2 * NUMBERS))
+    # Copies differ from one another by up to twice the tolerance: only their original is sure to be near.
+    found = {later for _, later in candidates(looks_of(np.concatenate([numbers, near])))}
+    assert found == set(range(400, 400 + copied))
+
+
+def test_many_copies_take_no_longer_than_many_pairs() -> None:
+    """A run of one pair over and over is found out in a moment, not by comparing each with each."""
+    numbers = np.zeros((100_000, 2 * NUMBERS), np.int16)
+    found = list(candidates(looks_of(numbers)))
+    assert sorted(later for _, later in found) == list(range(1, 100_000))
 
 
 def test_the_verb_says_what_is_wrong_and_exits_with_1(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
