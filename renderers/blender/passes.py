@@ -58,6 +58,18 @@ def render_masks(scene: "bpy.types.Scene", path: Path, count: int) -> tuple[NDAr
     path: a scratch file, removed again.
     """
     assert 0 < count <= MAX_OBJECTS, count
+    layers = render_values(scene, path)[..., :count].transpose(2, 0, 1)
+    visible = np.zeros(layers.shape[1:], np.uint8)
+    for number, layer in enumerate(layers):
+        visible[layer >= 1.0] = 1 + number
+    return visible, layers > 0.0
+
+
+def render_values(scene: "bpy.types.Scene", path: Path) -> NDArray[np.float32]:
+    """Render a scene that is set up to write OpenEXR: linear RGBA (H, W, 4), alpha premultiplied, first row on top.
+
+    path: a scratch file, removed again.
+    """
     scene.render.filepath = str(path)
     bpy.ops.render.render(write_still=True, scene=scene.name)
     image = bpy.data.images.load(str(path))
@@ -67,11 +79,7 @@ def render_masks(scene: "bpy.types.Scene", path: Path, count: int) -> tuple[NDAr
     image.pixels.foreach_get(values)
     bpy.data.images.remove(image)
     path.unlink()
-    layers = values.reshape(height, width, 4)[::-1, :, :count].transpose(2, 0, 1)
-    visible = np.zeros((height, width), np.uint8)
-    for number, layer in enumerate(layers):
-        visible[layer >= 1.0] = 1 + number
-    return visible, layers > 0.0
+    return values.reshape(height, width, 4)[::-1]
 
 
 def _set_up_beauty(scene: "bpy.types.Scene", settings: RenderSettings, device: str) -> None:

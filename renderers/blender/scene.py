@@ -12,7 +12,7 @@ import numpy as np
 from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
-from generator.specs import CameraSpec, LightSpec, ObjectSpec, PaintPlan, Rgb, SceneSpec, SlabSpec, camera_axes
+from generator.specs import CameraSpec, LightSpec, ObjectSpec, PaintPlan, Rgb, SceneSpec, SlabSpec, Vec3, camera_axes
 from renderers.blender import materials
 from renderers.model import Material, Model, load_model
 
@@ -67,6 +67,14 @@ class Stagehand:
         _add_light(self.beauty, spec.light)
         for scene in (self.beauty, self.masks):
             _add_camera(scene, spec.camera)
+
+    def box_of(self, spec: ObjectSpec) -> tuple[Vec3, Vec3]:
+        """The lowest and the highest corner of the world-aligned box around an object."""
+        positions = self._load(spec.model).model.positions
+        matrix = np.array(_placement(spec, positions))
+        placed = positions.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
+        (x0, y0, z0), (x1, y1, z1) = placed.min(axis=0).tolist(), placed.max(axis=0).tolist()
+        return (x0, y0, z0), (x1, y1, z1)
 
     def clear(self) -> None:
         """Remove everything that the last job added, and models beyond the cache's size."""

@@ -1,0 +1,150 @@
+"""The sprite bank: a folder of layers, each rendered once, and the process that renders those that are missing.
+
+Files are named by what they show, the Blender that made them and the version of their format. They are complete when
+their .json is there. Any number of processes may use and fill one bank at the same time.
+"""
+
+import json
+import subprocess
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generator.specs import RenderSettings, to_json
+from renderers.sprites.keys import Key, kind_of, name_of
+
+VERSION = 1
+# Decoded layers kept in memory, whatever the number of pairs and the size of the bank.
+MEMORY_BYTES = 384 * 2**20
+ROOT = Path(__file__).resolve().parents[2]
+
+T = TypeVar("T")
+
+
+class BankError(Exception):
+    """A layer cannot be made or read."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """planes: (C, H, W) float16 on disk, mapped into memory; facts: where things are in it."""
+
+    planes: NDArray[np.float16]
+    facts: dict[str, Any]
+
+
+class Bank:
+    """The layers of one folder."""
+
+    def __init__(self, settings: RenderSettings, log: Path) -> None:
+        assert settings.bank, "engine sprites needs a bank"
+        self._folder = Path(settings.bank) / f"v{VERSION}-{metadata.version('bpy')}"
+        self._maker = Maker(settings, log)
+        self._name = lru_cache(maxsize=1 << 14)(name_of)
+        self._complete: set[str] = set()
+
+    def missing(self, keys: Sequence[Key]) -> list[Key]:
+        """Those of the layers that are not there yet."""
+        return [key for key in dict.fromkeys(keys) if not self._has(key)]
+
+    def make(self, keys: Sequence[Key]) -> tuple[int, int]:
+        """Have missing layers rendered; how many, and their bytes. Raises BankError."""
+        missing = self.missing(keys)
+        return len(missing), sum(self._maker.make(key, self._path(key)) for key in missing)
+
+    def read(self, key: Key) -> Layer:
+        """A layer that is there. Raises BankError on a damaged file, which it removes: it will be made again."""
+        path = self._path(key)
+        try:
+            planes = np.load(f"{path}.npy", mmap_mode="r")
+            facts = json.loads(Path(f"{path}.json").read_text())
+        except (OSError, ValueError) as error:
+            Path(f"{path}.json").unlink(missing_ok=True)
+            self._complete.discard(path.name)
+            raise BankError(f"{path}: {error}; removed, to be made again") from error
+        return Layer(planes, facts)
+
+    def _has(self, key: Key) -> bool:
+        name = self._name(key)
+        if name not in self._complete and Path(f"{self._path(key)}.json").exists():
+            self._complete.add(name)
+        return name in self._complete
+
+    def _path(self, key: Key) -> Path:
+        name = self._name(key)
+        # Folders of a few hundred files each, at a million layers too.
+        return self._folder / name[:-30] / name
+
+
+class Maker:
+    """`python -m renderers.blender.layers`, started when the first layer is missing."""
+
+    def __init__(self, settings: RenderSettings, log: Path) -> None:
+        self._settings = settings
+        self._log = log
+        self._process: subprocess.Popen[str] | None = None
+
+    def make(self, key: Key, path: Path) -> int:
+        """Render one layer; its bytes on disk. Raises BankError where Blender fails at it."""
+        if self._process is None or self._process.poll() is not None:
+            self._start()
+        answer = self._ask({"kind": kind_of(key), "key": to_json(key), "path": str(path)})
+        if not answer["ok"]:
+            raise BankError(f"{path.name}: {answer['error']}")
+        return int(answer["bytes"])
+
+    def _start(self) -> None:
+        command = [sys.executable, "-m", "renderers.blender.layers", "--log", str(self._log)]
+        self._process = subprocess.Popen(
+            command, cwd=ROOT, text=True, bufsize=1, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )  # fmt: skip
+        answer = self._ask({"settings": to_json(self._settings)})
+        if not answer["ready"]:
+            raise BankError(answer["error"])
+
+    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(json.dumps(request) + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        except OSError:
+            line = ""
+        if not line:
+            code = self._process.wait()
+            self._process = None
+            raise BankError(f"Blender ended (exit status {code}) while it rendered a layer")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+
+class Kept:
+    """What was made of layers lately, as far as the memory allows: least recently used goes first."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit = limit_bytes
+        self._bytes = 0
+        self._items: OrderedDict[Any, tuple[Any, int]] = OrderedDict()
+
+    def get(self, key: Any, make: Callable[[], T], size: Callable[[T], int]) -> T:
+        """The value of a key, made if it is not here."""
+        if key in self._items:
+            self._items.move_to_end(key)
+            kept: T = self._items[key][0]
+            return kept
+        value = make()
+        self._items[key] = (value, size(value))
+        self._bytes += self._items[key][1]
+        while self._bytes > self._limit and len(self._items) > 1:
+            self._bytes -= self._items.popitem(last=False)[1][1]
+        return value

@@ -1,0 +1,209 @@
+"""What stands between the light and a point: the stage's slabs, and other objects.
+
+Sprites are made in the open, plates without objects. What boards keep from an object, and what objects keep from the
+stage and from each other, follows here from the geometry: slabs are boxes, objects are their outlines as seen
+from the sun, blurred the more the farther behind them the shadow falls.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageFilter
+
+from generator.specs import LightSpec, SlabSpec
+from renderers.sprites.bank import Layer
+
+Floats = NDArray[np.float32]
+
+# Blur of an outline in its pixels, from level to level.
+BLURS_PX = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0)
+# The blur within which the occluder of a point is looked for.
+SEARCH_LEVEL = 3
+# Room around outlines for the softest of them.
+PADDING_PX = 40
+SUN_RAYS = 8
+SKY_RAYS = 32
+# How bright the stage's own surfaces are against the fill light, and the floor on which sprites are made.
+STAGE_BRIGHTNESS = 0.45
+FLOOR_BRIGHTNESS = 0.5
+
+
+@dataclass(frozen=True)
+class Cast:
+    """What a model takes of the light around it, decoded. Lengths in its longest sides.
+
+    shadows: (levels, H, W) uint8 outlines as the sun sees them, ever more blurred; depth: (H, W) of what is nearby.
+    axes (3, 3): right, down and away in the sun's view; centre (3,): its middle; half: half its unpadded width.
+    floor: (N, N) how much of the fill light reaches the floor, row 0 at the far side; reach: half its width.
+    """
+
+    shadows: NDArray[np.uint8]
+    depth: Floats
+    axes: NDArray[np.float64]
+    centre: NDArray[np.float64]
+    half: float
+    floor: Floats
+    reach: float
+
+    @property
+    def nbytes(self) -> int:
+        return self.shadows.nbytes + self.depth.nbytes + self.floor.nbytes
+
+
+def decode_cast(layer: Layer) -> Cast:
+    """Blur the outline, level by level, and let the darkness of the floor end softly."""
+    alpha, depth, floor = layer.planes.astype(np.float32)
+    half = float(layer.facts["half"])
+    outline = np.pad(alpha, PADDING_PX)
+    shadows = np.stack([_blurred(outline, blur) for blur in BLURS_PX])
+    # Depths between -half and half, as a mean over the outline nearby.
+    nearness = np.pad(alpha * (0.5 + 0.5 * np.clip(depth / half, -1, 1)), PADDING_PX)
+    blur = BLURS_PX[SEARCH_LEVEL]
+    share = _blurred(nearness, blur) / np.maximum(_blurred(outline, blur).astype(np.float32), 1.0)
+    size = len(floor)
+    ramp = np.clip((1 - np.abs(np.linspace(-1, 1, size, dtype=np.float32))) * 4, 0, 1)
+    ramp = ramp * ramp * (3 - 2 * ramp)
+    fine = Image.fromarray(1 - (1 - floor) * ramp * ramp[:, None], "F").resize((2 * size, 2 * size))
+    return Cast(
+        shadows=shadows,
+        depth=((2 * share - 1) * half).astype(np.float32),
+        axes=np.array(layer.facts["axes"]),
+        centre=np.array(layer.facts["centre"]),
+        half=half,
+        floor=np.asarray(fine, np.float32),
+        reach=float(layer.facts["floor"]),
+    )
+
+
+@dataclass(frozen=True)
+class Caster:
+    """An object where it stands. to_own (3, 3): from world axes, in metres, to the object's, in longest sides."""
+
+    cast: Cast
+    position: NDArray[np.float64]
+    to_own: NDArray[np.float64]
+    softness: float
+
+    def bounds(self, points: Floats) -> NDArray[np.bool_]:
+        """Which of the points (3, ...) the shadow may fall on."""
+        across, down, away = self._in_sun(points)
+        reach = np.float32(self.cast.half * (1 + 2 * PADDING_PX / self.cast.shadows.shape[1]))
+        found: NDArray[np.bool_] = (np.abs(across) < reach) & (np.abs(down) < reach) & (away > -self.cast.half)
+        return found
+
+    def shadow(self, points: Floats) -> Floats:
+        """How much of the key light the object keeps from points (3, ...)."""
+        across, down, away = self._in_sun(points)
+        levels, size = self.cast.shadows.shape[:2]
+        per_unit = (size - 2 * PADDING_PX) / (2 * self.cast.half)
+        column = np.clip(across * np.float32(per_unit) + np.float32(size / 2), 0, size - 1).astype(np.int32)
+        row = np.clip(down * np.float32(per_unit) + np.float32(size / 2), 0, size - 1).astype(np.int32)
+        place = row * np.int32(size) + column
+        gap = away - self.cast.depth.reshape(-1).take(place)
+        # What lies before the occluder, towards the sun, is not in its shadow.
+        behind = np.clip(gap * np.float32(12) + np.float32(1), 0, 1)
+        # Half the width of the penumbra, as the blur of a uniform disc.
+        blur = np.maximum(gap, 0) * np.float32(0.5 * self.softness * per_unit)
+        level = np.clip(np.log2(np.maximum(blur, np.float32(0.5))) + 1, 0, levels - 1.001)
+        lower = level.astype(np.int32)
+        part = level - lower
+        flat = self.cast.shadows.reshape(-1)
+        place += lower * np.int32(size * size)
+        near, far = flat.take(place), flat.take(place + np.int32(size * size))
+        shadow: Floats = ((1 - part) * near + part * far) * behind * np.float32(1 / 255)
+        return shadow
+
+    def occlusion(self, points: Floats) -> Floats:
+        """How much of the fill light is left on the floor that the object stands on, at points (3, ...)."""
+        size = len(self.cast.floor)
+        x, y = self._own(points, self.to_own[:2])
+        scale = np.float32(size / (2 * self.cast.reach))
+        column = np.clip(x * scale + np.float32(size / 2), 0, size - 1).astype(np.int32)
+        row = np.clip(np.float32(size / 2) - y * scale, 0, size - 1).astype(np.int32)
+        left: Floats = self.cast.floor.reshape(-1).take(row * np.int32(size) + column)
+        return left
+
+    def _in_sun(self, points: Floats) -> Floats:
+        offset = self.cast.axes @ self.cast.centre
+        moved = self._own(points, self.cast.axes @ self.to_own)
+        moved -= offset.astype(np.float32).reshape(3, *([1] * (points.ndim - 1)))
+        return moved
+
+    def _own(self, points: Floats, matrix: NDArray[np.float64]) -> Floats:
+        flat = points.reshape(3, -1)
+        moved: Floats = matrix.astype(np.float32) @ flat - (matrix @ self.position).astype(np.float32)[:, None]
+        return moved.reshape(len(matrix), *points.shape[1:])
+
+
+class Surroundings:
+    """The slabs of a stage as boxes that keep light off. Those that are not lit keep off nothing."""
+
+    def __init__(self, slabs: Sequence[SlabSpec], light: LightSpec) -> None:
+        solid = [slab for slab in slabs if slab.surface.lit]
+        centre = np.array([slab.centre_m for slab in solid], np.float64).reshape(-1, 3)
+        half = np.array([slab.size_m for slab in solid], np.float64).reshape(-1, 3) / 2 + 1e-6
+        self._low, self._high = centre - half, centre + half
+        self._sun = _sun_rays(light)
+
+    def key(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The share of the sun that points (N, 3) see."""
+        seen: NDArray[np.float64] = 1 - self._hit(points, self._sun).mean(axis=1)
+        return seen
+
+    def fill(self, points: NDArray[np.float64], normal: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Fill light on points (N, 3) of surfaces that face `normal`, against that above an open floor."""
+        rays = _around(normal)
+        hit = self._hit(points, rays)
+        open_floor = np.where(rays[:, 2] > 0, 1.0, FLOOR_BRIGHTNESS).mean()
+        level: NDArray[np.float64] = np.where(hit, STAGE_BRIGHTNESS, 1.0).mean(axis=1) / open_floor
+        return level
+
+    def _hit(self, points: NDArray[np.float64], rays: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """(N, R): whether a ray from a point meets a box."""
+        if not len(self._low):
+            return np.zeros((len(points), len(rays)), dtype=bool)
+        inverse = 1 / np.where(np.abs(rays) < 1e-9, 1e-9, rays)  # (R, 3)
+        near = (self._low[None] - points[:, None])[:, None] * inverse[None, :, None]  # (N, R, S, 3)
+        far = (self._high[None] - points[:, None])[:, None] * inverse[None, :, None]
+        enter, leave = np.minimum(near, far).max(axis=3), np.maximum(near, far).min(axis=3)
+        found: NDArray[np.bool_] = ((enter < leave) & (leave > 1e-4)).any(axis=2)
+        return found
+
+
+def _sun_rays(light: LightSpec) -> NDArray[np.float64]:
+    """Directions (R, 3) towards points spread evenly over the sun's disc."""
+    azimuth, elevation = math.radians(light.azimuth_deg), math.radians(light.elevation_deg)
+    towards = np.array(
+        [math.sin(azimuth) * math.cos(elevation), -math.cos(azimuth) * math.cos(elevation), math.sin(elevation)]
+    )
+    right = np.array([math.cos(azimuth), math.sin(azimuth), 0.0])
+    number = np.arange(SUN_RAYS) + 0.5
+    radius = math.tan(math.radians(light.angle_deg) / 2) * np.sqrt(number / SUN_RAYS)
+    turn = number * math.pi * (3 - math.sqrt(5))
+    rays: NDArray[np.float64] = (
+        towards + (radius * np.cos(turn))[:, None] * right + (radius * np.sin(turn))[:, None] * np.cross(right, towards)
+    )
+    return rays
+
+
+def _around(normal: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Directions (R, 3) over the hemisphere around a normal, as densely as a matt surface weighs them."""
+    side = np.cross(normal, [0.0, 0.0, 1.0] if abs(normal[2]) < 0.9 else [0.0, 1.0, 0.0])
+    side /= np.linalg.norm(side)
+    number = np.arange(SKY_RAYS) + 0.5
+    radius = np.sqrt(number / SKY_RAYS)
+    turn = number * math.pi * (3 - math.sqrt(5))
+    rays: NDArray[np.float64] = (
+        (radius * np.cos(turn))[:, None] * side
+        + (radius * np.sin(turn))[:, None] * np.cross(normal, side)
+        + np.sqrt(1 - radius**2)[:, None] * normal
+    )
+    return rays
+
+
+def _blurred(plane: Floats, blur_px: float) -> NDArray[np.uint8]:
+    image = Image.fromarray((np.clip(plane, 0, 1) * 255 + 0.5).astype(np.uint8), "L")
+    return np.asarray(image.filter(ImageFilter.GaussianBlur(blur_px)) if blur_px else image)

@@ -1,0 +1,125 @@
+"""Planes cut, resized and turned, and linear light made into 8-bit sRGB: all in numpy and Pillow."""
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+Floats = NDArray[np.float32]
+
+# Linear light is looked up in this many steps: less than one 8-bit step each, in the darkest tones too.
+STEPS = 1 << 14
+# Standard deviation of the grain, in 8-bit steps.
+GRAIN = 0.5
+GRAIN_PX = 2048
+# Sprites sampled more coarsely than this, in sprite pixels per picture pixel, are averaged first.
+COARSE = 1.35
+
+
+def cut(plane: Floats, box: tuple[float, float, float, float], size_px: int, exact: bool = False) -> Floats:
+    """A window (left, top, right, bottom) of a plane (H, W), in its pixels, resized to a square.
+
+    exact: each value is one of the plane's (numbers of things, depths), not a mean.
+    """
+    resample = Image.Resampling.NEAREST if exact else Image.Resampling.HAMMING
+    return np.asarray(Image.fromarray(plane, "F").resize((size_px, size_px), resample, box), np.float32)
+
+
+def shrunk(planes: Floats, factor: float) -> tuple[Floats, tuple[float, float]]:
+    """Planes (C, H, W) averaged down by about `factor`, and the factors across and down that came of it exactly."""
+    height, width = planes.shape[1:]
+    size = (max(1, round(width / factor)), max(1, round(height / factor)))
+    small = [np.asarray(Image.fromarray(plane, "F").resize(size, Image.Resampling.BOX)) for plane in planes]
+    return np.stack(small), (width / size[0], height / size[1])
+
+
+def warp(planes: Floats, to_source: NDArray[np.float64], size_px: int) -> tuple[Floats, tuple[slice, slice]]:
+    """Planes (C, H, W) as they fall into a picture: values (C, h, w) and the (rows, columns) that they cover.
+
+    to_source (3, 2): (x, y, 1) in picture pixels @ to_source = (x, y) in the planes' pixels.
+    """
+    scale = float(np.sqrt(abs(np.linalg.det(to_source[:2]))))
+    if scale > COARSE:
+        planes, factors = shrunk(planes, scale / 1.1)
+        to_source = to_source / np.array(factors)
+    rows, columns = _covered(planes.shape[1:], to_source, size_px)
+    x = np.arange(columns.start, columns.stop, dtype=np.float32) + np.float32(0.5)
+    y = np.arange(rows.start, rows.stop, dtype=np.float32)[:, None] + np.float32(0.5)
+    (ax, ay), (bx, by), (cx, cy) = to_source.astype(np.float32)
+    # One pixel of nothing all around, so that what lies outside is found there.
+    padded = np.pad(planes, ((0, 0), (1, 1), (1, 1)))
+    height, width = padded.shape[1:]
+    across = np.clip(ax * x + bx * y + (cx + np.float32(0.5)), 0, np.float32(width - 1.001))
+    down = np.clip(ay * x + by * y + (cy + np.float32(0.5)), 0, np.float32(height - 1.001))
+    left, top = across.astype(np.int32), down.astype(np.int32)
+    across -= left
+    down -= top
+    first = top * width + left
+    flat = padded.reshape(len(planes), -1)
+    upper, lower = (
+        (1 - across) * flat.take(first + offset, axis=1) + across * flat.take(first + offset + 1, axis=1)
+        for offset in (0, width)
+    )
+    return (1 - down) * upper + down * lower, (rows, columns)
+
+
+def _covered(shape: tuple[int, ...], to_source: NDArray[np.float64], size_px: int) -> tuple[slice, slice]:
+    """The rows and columns of the picture that planes of a shape can reach."""
+    height, width = shape
+    corners = np.array([(x, y) for x in (-1, width + 1) for y in (-1, height + 1)])
+    reached = (corners - to_source[2]) @ np.linalg.inv(to_source[:2])
+    low, high = np.floor(reached.min(axis=0)), np.ceil(reached.max(axis=0))
+    (left, top), (right, bottom) = np.clip([low, high], 0, size_px).astype(int).tolist()
+    return slice(top, bottom), slice(left, right)
+
+
+def encode(planes: Floats, seed: int) -> NDArray[np.uint8]:
+    """Linear planes (3, H, W) as Blender's standard view shows them, with the grain of a seed: (H, W, 3) sRGB."""
+    steps = np.clip(planes * np.float32(STEPS - 1) + np.float32(0.5), 0, STEPS - 1).astype(np.int32)
+    values = _shown().take(steps)
+    values += grain(seed, planes.shape[1])
+    return np.ascontiguousarray(np.clip(values, 0, 255).astype(np.uint8).transpose(1, 2, 0))
+
+
+def grain(seed: int, size_px: int) -> Floats:
+    """Faint noise (H, W) as a sensor's, the same for the same seed: a window of one fixed pattern."""
+    tile = _grain_tile()
+    room = len(tile) - size_px
+    # Any odd steps do: neighbouring seeds must not show neighbouring windows.
+    top, left = (seed * 7919) % room, (seed * 104729) % room
+    return tile[top : top + size_px, left : left + size_px]
+
+
+def to_linear(srgb: NDArray[np.uint8]) -> Floats:
+    """8-bit sRGB as linear light."""
+    return _linear().take(srgb)
+
+
+@cache
+def _shown() -> Floats:
+    """8-bit sRGB of each step of linear light, plus the half that makes a cut-off a rounding."""
+    linear = np.linspace(0, 1, STEPS)
+    shown = np.where(linear <= 0.0031308, linear * 12.92, 1.055 * linear ** (1 / 2.4) - 0.055)
+    return (255 * shown + 0.5).astype(np.float32)
+
+
+@cache
+def _linear() -> Floats:
+    values = np.arange(256) / 255
+    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4).astype(np.float32)
+
+
+@cache
+def _grain_tile() -> Floats:
+    """White noise of uniform hashes, four of them added up to be nearly normal."""
+    size = max(GRAIN_PX, 1)
+    numbers = np.arange(4 * size * size, dtype=np.uint64)
+    # A generator of random numbers in one line (SplitMix64): the same on all platforms.
+    numbers = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    uniform = (numbers >> np.uint64(40)).astype(np.float32) / np.float32(1 << 24)
+    total = uniform.reshape(4, size, size).sum(axis=0) - 2
+    tile: Floats = (total * np.float32(GRAIN / np.sqrt(4 / 12))).astype(np.float32)
+    return tile
