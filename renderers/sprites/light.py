@@ -20,8 +20,8 @@ Floats = NDArray[np.float32]
 
 # Blur of an outline in its pixels, from level to level.
 BLURS_PX = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0)
-# The blur within which the occluder of a point is looked for.
-SEARCH_LEVEL = 3
+# The blurs within which the occluder of a point is looked for, and how much each counts.
+SEARCH = ((3, 1.0), (4, 0.1), (5, 0.01))
 # Room around outlines for the softest of them.
 PADDING_PX = 40
 SUN_RAYS = 8
@@ -59,10 +59,15 @@ def decode_cast(layer: Layer) -> Cast:
     half = float(layer.facts["half"])
     outline = np.pad(alpha, PADDING_PX)
     shadows = np.stack([_blurred(outline, blur) for blur in BLURS_PX])
-    # Depths between -half and half, as a mean over the outline nearby.
+    # What is in front of a point is the mean of what is nearest to it in the sun's view: the wider the blur that it
+    # takes to find something, the less it weighs; where nothing is found, the mean of all.
     nearness = np.pad(alpha * (0.5 + 0.5 * np.clip(depth / half, -1, 1)), PADDING_PX)
-    blur = BLURS_PX[SEARCH_LEVEL]
-    share = _blurred(nearness, blur) / np.maximum(_blurred(outline, blur).astype(np.float32), 1.0)
+    usual = float(nearness.sum() / max(outline.sum(), 1e-6))
+    found, weights = np.full(outline.shape, 0.02 * usual), np.full(outline.shape, 0.02)
+    for level, weight in SEARCH:
+        found += weight * _blurred(nearness, BLURS_PX[level])
+        weights += weight * _blurred(outline, BLURS_PX[level])
+    share = found / weights
     size = len(floor)
     ramp = np.clip((1 - np.abs(np.linspace(-1, 1, size, dtype=np.float32))) * 4, 0, 1)
     ramp = ramp * ramp * (3 - 2 * ramp)
@@ -99,9 +104,12 @@ class Caster:
         across, down, away = self._in_sun(points)
         levels, size = self.cast.shadows.shape[:2]
         per_unit = (size - 2 * PADDING_PX) / (2 * self.cast.half)
-        column = np.clip(across * np.float32(per_unit) + np.float32(size / 2), 0, size - 1).astype(np.int32)
-        row = np.clip(down * np.float32(per_unit) + np.float32(size / 2), 0, size - 1).astype(np.int32)
-        place = row * np.int32(size) + column
+        column = np.clip(across * np.float32(per_unit) + np.float32(size / 2 - 0.5), 0, size - 1.001)
+        row = np.clip(down * np.float32(per_unit) + np.float32(size / 2 - 0.5), 0, size - 1.001)
+        left, top = column.astype(np.int32), row.astype(np.int32)
+        column -= left
+        row -= top
+        place = top * np.int32(size) + left
         gap = away - self.cast.depth.reshape(-1).take(place)
         # What lies before the occluder, towards the sun, is not in its shadow.
         behind = np.clip(gap * np.float32(12) + np.float32(1), 0, 1)
@@ -109,11 +117,16 @@ class Caster:
         blur = np.maximum(gap, 0) * np.float32(0.5 * self.softness * per_unit)
         level = np.clip(np.log2(np.maximum(blur, np.float32(0.5))) + 1, 0, levels - 1.001)
         lower = level.astype(np.int32)
-        part = level - lower
-        flat = self.cast.shadows.reshape(-1)
+        level -= lower
         place += lower * np.int32(size * size)
-        near, far = flat.take(place), flat.take(place + np.int32(size * size))
-        shadow: Floats = ((1 - part) * near + part * far) * behind * np.float32(1 / 255)
+        flat = self.cast.shadows.reshape(-1)
+        shadow: Floats = np.zeros(place.shape, np.float32)
+        for step, across_level in ((0, 1 - level), (size * size, level)):
+            for below, across_row in ((0, 1 - row), (size, row)):
+                at = place + np.int32(step + below)
+                there = (1 - column) * flat.take(at) + column * flat.take(at + np.int32(1))
+                shadow += there * across_level * across_row
+        shadow *= behind * np.float32(1 / 255)
         return shadow
 
     def occlusion(self, points: Floats) -> Floats:
