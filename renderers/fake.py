@@ -42,17 +42,21 @@ class Worker:
 
 def draw(scene: SceneSpec, size_px: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.bool_]]:
     """Image (H, W, 3) uint8, visible (H, W) uint8 and amodal (n, H, W) bool of a scene of boxes."""
-    image = np.empty((size_px, size_px, 3), np.uint8)
-    image[: size_px // 2], image[size_px // 2 :] = WALL, FLOOR
-    amodal = np.stack([_silhouette(item, scene, size_px) for item in scene.objects])
-    visible = np.zeros((size_px, size_px), np.uint8)
-    order = sorted(range(len(scene.objects)), key=lambda number: -_distance(scene, number))
-    for number in order:
+    size = (size_px, size_px)
+    image, visible = Image.new("RGB", size, WALL), Image.new("L", size)
+    ImageDraw.Draw(image).rectangle((0, size_px // 2, size_px, size_px), FLOOR)
+    outlines = [_silhouette(item, scene, size_px) for item in scene.objects]
+    for number in sorted(range(len(scene.objects)), key=lambda number: -_distance(scene, number)):
         item = scene.objects[number]
         colour = _own(item.uid) if item.paint is None else tuple(round(255 * value) for value in item.paint)
-        visible[amodal[number]] = 1 + number
-        image[amodal[number]] = colour
-    return image, visible, amodal
+        ImageDraw.Draw(image).polygon(outlines[number], colour)
+        ImageDraw.Draw(visible).polygon(outlines[number], 1 + number)
+    amodal = np.empty((len(outlines), *size), np.bool_)
+    for mask, outline in zip(amodal, outlines, strict=True):
+        alone = Image.new("L", size)
+        ImageDraw.Draw(alone).polygon(outline, 1)
+        mask[:] = alone
+    return np.asarray(image), np.asarray(visible), amodal
 
 
 def _own(uid: str) -> tuple[int, int, int]:
@@ -61,17 +65,15 @@ def _own(uid: str) -> tuple[int, int, int]:
     return 40 + number % 131, 40 + number // 131 % 131, 40 + number // 131**2 % 131
 
 
-def _silhouette(item: ObjectSpec, scene: SceneSpec, size_px: int) -> NDArray[np.bool_]:
-    """The convex hull of the projected corners, as a mask (H, W)."""
+def _silhouette(item: ObjectSpec, scene: SceneSpec, size_px: int) -> list[tuple[float, float]]:
+    """The convex hull of the projected corners, in pixels."""
     half = 0.35 * item.scale_m
     x, y, z = item.position_m
     corners: list[Vec3] = [
         (x + i * half, y + j * half, z + k * 2 * half) for i in (-1, 1) for j in (-1, 1) for k in (0, 1)
     ]
     points = [project(scene.camera, corner) for corner in corners]
-    mask = Image.new("1", (size_px, size_px))
-    ImageDraw.Draw(mask).polygon([(u * size_px, v * size_px) for u, v in _hull(points)], fill=1)
-    return np.array(mask)
+    return [(u * size_px, v * size_px) for u, v in _hull(points)]
 
 
 def _hull(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
