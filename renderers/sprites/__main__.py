@@ -3,12 +3,11 @@
 Requests: {"settings": RenderSettings} once, then {"job": RenderJob} each, as with renderers.blender. Besides,
 {"warm": RenderJob} only has the missing layers of a scene rendered, and {"missing": RenderJob} only counts them.
 Answers: {"ready", "error"}, then {"job_id", "ok", "error", "seconds"} each; "warm" also says "made" and "bytes",
-"missing" says "missing", the number of layers of each kind.
+"missing" says "missing", the layers' names: kind-digest.
 """
 
 import argparse
 import time
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +49,7 @@ class Worker:
         return {"job_id": job.job_id, "ok": True, "error": "", "seconds": time.perf_counter() - begin, **more}
 
     def _do(self, verb: str, job: RenderJob) -> dict[str, Any]:
-        from renderers.sprites.keys import kind_of, scene_keys
+        from renderers.sprites.keys import name_of, scene_keys
 
         assert self._bank is not None, "a job before the settings"
         assert self._compositor is not None
@@ -59,7 +58,7 @@ class Worker:
             return {"made": made, "bytes": size}
         if verb == "missing":
             missing = self._bank.missing(scene_keys(job.scene, self._size_px))
-            return {"missing": dict(Counter(map(kind_of, missing)))}
+            return {"missing": [name_of(key) for key in missing]}
         assert verb == "job", verb
         put_picture(job.out, *self._compositor.render(job.scene, job.seed))
         return {}

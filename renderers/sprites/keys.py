@@ -42,7 +42,7 @@ SPRITE_PX = 0.625
 CAST_PX = 0.72
 ANGLE_STEP_DEG = 0.1
 # Objects are drawn as seen from the camera's elevation. Those far above or below its axis are seen from another one.
-ELEVATION_STEP_DEG = 10.0
+ELEVATION_STEP_DEG = 16.0
 # Steps of scale_m / distance, which is how much perspective there is within an object.
 CLOSENESS_STEP = 0.1
 # Looking down steeper than this, objects lie: each shows what the camera's axis sees.
