@@ -8,8 +8,9 @@ To add a benchmark, write ONE file beside this one and put its BENCHMARK into th
   of its images. Both are a `Source` (origin, licence, places below the root; the first place is the usual one:
   `<name>/<layout of the official repository>`). Image sets that several benchmarks share stand in places.py.
 - load(root, part) -> `Loaded`: the rows of one part, called only when the part's annotation file exists. It reads with
-  `read_json`, `read_table` and `texts_of`, raises DataError naming file and row, looks at no image, draws no random
-  number, and keeps every row in the file's order. Rows that the official protocol drops are counted in `excluded`.
+  `read_json`, `read_table` and `texts_of`, raises DataError naming file and row, opens no image, and keeps
+  every row in the file's order. Rows that the official protocol drops are counted in `excluded`. A protocol that makes
+  its options by chance draws from scorer.seeding.seed_of with a path of its own, so that all scorers see the same.
 - Captions stay in the official file's order: the place of the truth goes to `Example.truth`. They are shown to the
   scorer in an order drawn by seed, and ties are never correct.
 
@@ -27,7 +28,9 @@ Kinds (kinds.py); values, chance and protocol of every figure come from them:
 which labels enter the macro average (`macro`: every other label still gets its line), and notes on the data.
 `Benchmark.averages` names plain means over parts.
 
-To judge: `run_benchmark(judges, benchmark, root)` in run.py; judges are made in towers.py.
+To judge: `run_benchmark(judges, benchmark, root)` in run.py; judges are made in runs.py.
+Tests: tests/scorer/benchmarks has judges that know nothing, everything, or toss a coin (bench_judges.py); a line in
+ROWS of test_bench_real.py puts a benchmark's real rows before them.
 """
 
 from scorer.benchmarks import sugarcrepe, sugarcrepe_pp, whatsup

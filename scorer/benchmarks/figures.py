@@ -53,7 +53,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """How intervals are made. A sample depends on the seed and the figure's name, so all judges see the same ones."""
+    """How intervals are made. A sample depends on the seed, the part and how many rows it has, not on the judge."""
 
     resamples: int
     seed: int
@@ -89,9 +89,9 @@ def part_results(
     found: list[Result] = []
     for metric in metrics:
         main = metric is metrics[0]
-        whole = bootstrap.estimate(metric.values, metric.chance, f"{name} {metric.name}")
+        whole = bootstrap.estimate(metric.values, metric.chance, name)
         if metric.labels and loaded.macro and (main or metric.name.endswith(OFFICIAL)):
-            by_label = _by_label(metric, loaded.macro, f"{name} {metric.name}", bootstrap)
+            by_label = _by_label(metric, loaded.macro, name, bootstrap)
             if by_label:
                 macro = mean_of(list(by_label.values()))
                 protocol = f"mean over {len(by_label)} labels: {metric.protocol}"
@@ -103,11 +103,11 @@ def part_results(
         if metric is metrics[0] or metric.name.endswith(OFFICIAL):
             for together, groups in loaded.together.items():
                 joint = grouped(metric, together, groups)
-                estimate = bootstrap.estimate(joint.values, joint.chance, f"{name} {joint.name}")
+                estimate = bootstrap.estimate(joint.values, joint.chance, f"{name} {together}")
                 found.append(estimate.result(joint.name, "", joint.protocol))
     labels = frozenset(metrics[0].labels) - {""}
     if len(labels) > 1:
-        by_label = _by_label(metrics[0], labels, f"{name} {metrics[0].name}", bootstrap)
+        by_label = _by_label(metrics[0], labels, name, bootstrap)
         found += [item.result(metrics[0].name, label, metrics[0].protocol) for label, item in by_label.items()]
     assert headline is not None
     return headline, found

@@ -8,7 +8,7 @@ Shapes: N examples, I images and L captions of an example; M captions of a retri
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -23,8 +23,8 @@ from scorer.seeding import seed_of
 Values = NDArray[np.float64]
 Raw = Mapping[str, NDArray[np.float32]]
 
-BLOCKS = 64  # blocks handed to a judge at once
-IMAGES, CAPTIONS = 64, 1024  # of one block
+IMAGES = 64  # handed to a judge at once, as one block or several
+CAPTIONS = 1024  # of one block of a retrieval part
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,7 @@ def score_rows(examples: Sequence[Example], present: NDArray[np.bool_], judge: J
     deep = max((len(item.images) for item in examples), default=1)
     wide = max((len(item.captions) for item in examples), default=1)
     out = np.full((len(examples), deep, wide), np.nan, dtype=np.float32)
-    runs = list(_runs(examples, present))
-    for start in range(0, len(runs), BLOCKS):
-        some = runs[start : start + BLOCKS]
+    for some in _together(_runs(examples, present), examples):
         orders = [_order(examples[run[0]], seed) for run in some]
         blocks = [
             Block(
@@ -280,6 +278,21 @@ def _runs(examples: Sequence[Example], present: NDArray[np.bool_]) -> Iterator[l
         run.append(i)
     if run:
         yield run
+
+
+def _together(runs: Iterable[list[int]], examples: Sequence[Example]) -> Iterator[list[list[int]]]:
+    """Runs whose images fit in one call of a judge."""
+    some: list[list[int]] = []
+    images = 0
+    for run in runs:
+        size = len(run) * len(examples[run[0]].images)
+        if some and images + size > IMAGES:
+            yield some
+            some, images = [], 0
+        some.append(run)
+        images += size
+    if some:
+        yield some
 
 
 def _order(example: Example, seed: int) -> NDArray[np.int64]:

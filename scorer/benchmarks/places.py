@@ -1,5 +1,7 @@
 """Image sets that several benchmarks share, with where each is looked for below a root."""
 
+from pathlib import Path
+
 from scorer.benchmarks.base import Source
 
 COCO_VAL2017 = Source(
@@ -20,3 +22,9 @@ VISUAL_GENOME = Source(
     "CC BY 4.0",
     ("vg", "visual_genome"),
 )
+
+
+def visual_genome_image(folder: Path, image_id: str) -> Path:
+    """An image of VISUAL_GENOME by its number: in the first of its two folders that has it, else in the first."""
+    places = [folder / half / f"{image_id}.jpg" for half in ("VG_100K", "VG_100K_2")]
+    return next((place for place in places if place.exists()), places[0])

@@ -155,7 +155,7 @@ def _left_out(report: "BenchmarkReport") -> list[str]:
             lines.append(
                 f"- {_share(part)} are scored: "
                 f"{part.missing_images} of {part.images} images are missing, {part.unreadable_images} not readable "
-                f"(such as {', '.join(part.named)})"
+                f"(such as {part.named[0]})"
             )
         lines += [
             f"- {part.name}: {count} rows left out by the protocol: {why}" for why, count in part.excluded.items()

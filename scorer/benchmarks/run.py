@@ -156,7 +156,7 @@ def _score(part: Part, loaded: Loaded, judges: Sequence[Judge], folder: Path | N
             for text in item.captions
         )
     )
-    for judge in fresh:
+    for judge in fresh if wanted or captions else ():
         unreadable |= judge.prepare(wanted if judge.needs_images else [], captions)
     rows = present & _without(examples, unreadable)
     raw = {name: found.raw for name, found in kept.items()}

@@ -140,7 +140,7 @@ class Towers:
         _add(self._pooled_texts, names, np.concatenate(pooled))
 
     def _unpack(self, cache: TokenCache, names: Sequence[str]) -> Tensor:
-        halves = cache.gather(names).reshape(len(names), -1)
+        halves = cache.gather(names)[:, 0]
         return torch.from_numpy(halves.view(np.float32)).to(self.clip.device)
 
 

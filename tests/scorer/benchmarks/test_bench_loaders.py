@@ -38,7 +38,7 @@ def test_every_benchmark_says_what_must_be_known_of_it() -> None:
 
 
 def test_an_unknown_benchmark_lists_the_known() -> None:
-    with pytest.raises(ConfigError, match=r"sugarcrap: unknown; known are all, .*sugarcrepe"):
+    with pytest.raises(ConfigError, match=r"sugarcrap.*known.*sugarcrepe"):
         chosen(("sugarcrap",))
     assert chosen(("all", "whatsup")) == list(BENCHMARKS.values())
     assert [item.name for item in chosen(("sugarcrepe", "whatsup", "sugarcrepe"))] == ["sugarcrepe", "whatsup"]
