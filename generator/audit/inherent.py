@@ -86,7 +86,7 @@ INHERENT: tuple[Inherent, ...] = (
         "swap_noun",
         "",
         1.0,
-        "people wrote the true caption, and nobody rides a man on a bicycle's back: sense alone tells",
+        "people wrote the true caption, and benches seldom sit on dogs: sense alone tells",
         "report this figure beside the accuracy, or use twins with two images",
     ),
 )

@@ -26,7 +26,9 @@ def lines(found: Found, results: Sequence[Result]) -> Iterator[str]:
             finding = result.finding
             interval = f"{finding.figure:.3f} [{finding.low:.3f}, {finding.high:.3f}]"
             yield f"  {result.verdict:<8}  {result.check:<{wide}}  {interval}"
-            if result.verdict != "ok":
+            if result.verdict == "too few":
+                yield f"            {result.reason}"
+            elif result.verdict != "ok":
                 yield from (f"            {text}" for text in (result.question, finding.detail, result.reason) if text)
             elif finding.p is None and finding.detail:
                 yield f"            {finding.detail}"

@@ -103,7 +103,11 @@ def drafts(
                 why["no partner"] += 1
                 continue
             taken[place] = taken[partner] = True
-            yield _draft(side, queue[partner], context.seed)
+            both = (side, queue[partner])
+            # The seeker is often of what most photos show, and the partner of what few do: which is first is drawn, or
+            # "a person" alone would tell that a caption is true of image 0.
+            flip = unit(context.seed, "coco", TASK, "first", *sorted(item.photo_id for item in both)) < 0.5
+            yield _draft(*(both[::-1] if flip else both), context.seed)
 
 
 def plan(draft: NegationDraft, context: Context, index: int) -> PlannedPair:
