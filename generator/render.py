@@ -43,6 +43,17 @@ class RenderFault:
     log_tail: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Flight:
+    """A pair under way. slot: number of its scratch files, which pass from one pair to the next.
+
+    (A file that is overwritten in place costs a fraction of one that is made and removed.)
+    """
+
+    spec: PairSpec
+    slot: int
+
+
 class _JobFailed(Exception):
     """The renderer lives and says that it cannot do this job."""
 
@@ -65,7 +76,8 @@ class RenderProcess:
         self._limit = memory_limit_bytes
         self._scratch = tempfile.TemporaryDirectory(prefix="twinscene-")
         self._child: Child | None = None
-        self._waiting: deque[PairSpec] = deque()
+        self._waiting: deque[_Flight] = deque()
+        self._free_slots: list[int] = []
 
     def __enter__(self) -> "RenderProcess":
         self._start()
@@ -82,26 +94,28 @@ class RenderProcess:
 
     def submit(self, spec: PairSpec) -> None:
         """Ask for both sides of a pair."""
-        self._waiting.append(spec)
+        flight = _Flight(spec, self._free_slots.pop() if self._free_slots else len(self._waiting))
+        self._waiting.append(flight)
         if self._child is not None:
             # A child that dies here is noticed by `collect`, which knows what was under way.
             with contextlib.suppress(ChildFailure):
-                self._send(spec)
+                self._send(flight)
 
     def collect(self) -> tuple[PairSpec, tuple[Rendered, Rendered] | RenderFault]:
         """The oldest pair under way. Where the process fails at it twice, that is the pair's fault; those behind it
         are sent again. Raises RendererError when the renderer does not even start, OutputError on a full disk."""
-        spec = self._waiting[0]
+        flight = self._waiting[0]
         result: tuple[Rendered, Rendered] | RenderFault
         for _ in range(STRIKES):
             try:
-                result = self._answers(spec)
+                result = self._answers(flight)
                 break
             except (ChildFailure, _JobFailed) as failure:
                 result = self._strike(failure)
         self._waiting.popleft()
+        self._free_slots.append(flight.slot)
         self._renew_if_grown()
-        return spec, result
+        return flight.spec, result
 
     def resident_bytes(self) -> int:
         """Memory that the process holds now."""
@@ -117,24 +131,25 @@ class RenderProcess:
             self._stop()
             self._start()
             try:
-                self._send_jobs(RenderJob(f"{spec.key}/alone", scene, 0, self._out(spec, 0)))
+                out = f"{self._scratch.name}/alone"
+                self._send_jobs(RenderJob(f"{spec.key}/alone", scene, 0, out))
                 self._receive(time.monotonic() + self._timeout_s)
-                self._read(self._out(spec, 0), scene)
+                self._read(out, scene)
                 self._stop()
                 return None
             except (ChildFailure, _JobFailed) as failure:
                 fault = self._strike(failure)
         return fault
 
-    def _answers(self, spec: PairSpec) -> tuple[Rendered, Rendered]:
+    def _answers(self, flight: _Flight) -> tuple[Rendered, Rendered]:
         if self._child is None:
             self._start()
             for item in self._waiting:
                 self._send(item)
         deadline = time.monotonic() + self._timeout_s
-        for _ in spec.scenes:
+        for _ in flight.spec.scenes:
             self._receive(deadline)
-        first, second = (self._read(self._out(spec, side), scene) for side, scene in enumerate(spec.scenes))
+        first, second = (self._read(self._out(flight, side), scene) for side, scene in enumerate(flight.spec.scenes))
         return first, second
 
     def _strike(self, failure: "ChildFailure | _JobFailed") -> RenderFault:
@@ -158,12 +173,13 @@ class RenderProcess:
         if not answer["ok"]:
             raise _JobFailed(answer["error"])
 
-    def _send(self, spec: PairSpec) -> None:
+    def _send(self, flight: _Flight) -> None:
+        spec = flight.spec
         # Both sides share the seed: their noise, such as is left, must not tell them apart.
         seed = (spec.index * 64 + spec.attempt) % 2**31
         self._send_jobs(
             *(
-                RenderJob(f"{spec.key}/{side}", scene, seed, self._out(spec, side))
+                RenderJob(f"{spec.key}/{side}", scene, seed, self._out(flight, side))
                 for side, scene in enumerate(spec.scenes)
             )
         )
@@ -172,8 +188,8 @@ class RenderProcess:
         assert self._child is not None
         self._child.send(*({"job": job} for job in jobs))
 
-    def _out(self, spec: PairSpec, side: int) -> str:
-        return f"{self._scratch.name}/{spec.key}-{spec.attempt}-{side}"
+    def _out(self, flight: _Flight, side: int) -> str:
+        return f"{self._scratch.name}/{flight.slot}-{side}"
 
     def _read(self, out: str, scene: SceneSpec) -> Rendered:
         try:
@@ -216,13 +232,11 @@ class RenderProcess:
 
 
 def read_picture(out: str, size_px: int, count: int) -> Rendered:
-    """What a job with `count` objects left in `{out}.raw` (see RenderJob), which is removed. OSError, ValueError."""
-    path = Path(f"{out}.raw")
-    raw = np.fromfile(path, np.uint8)
+    """What a job with `count` objects left in `{out}.raw` (see RenderJob). OSError, ValueError."""
+    raw = np.fromfile(f"{out}.raw", np.uint8)
     area = size_px * size_px
     if len(raw) != area * (4 + count):
         raise ValueError(f"{len(raw)} bytes for {count} objects in {size_px} x {size_px} pixels")
-    path.unlink()
     image, visible, amodal = raw[: 3 * area], raw[3 * area : 4 * area], raw[4 * area :]
     return Rendered(
         image.reshape(size_px, size_px, 3),
