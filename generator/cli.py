@@ -1,7 +1,6 @@
 """The command line: one frozen dataclass per verb, which is also what run.json records and the fingerprint hashes."""
 
 import dataclasses
-import difflib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Literal
 
 import tyro
 
-from generator.errors import ConfigError
+from generator.errors import ConfigError, unknown
 from generator.plan import parse_shares
 from generator.records import ImageFormat
 from generator.specs import Device, Engine
@@ -43,8 +42,7 @@ ExportFormat = Literal[
 class Render:
     """Render twin scenes: pairs of images with captions that differ in exactly one fact.
 
-    The same command again resumes an interrupted run. Example:
-    python -m generator render --task spatial --n 10000 --out datasets_out/spatial
+    The same command again resumes an interrupted run.
     """
 
     task: Literal["spatial", "attribute", "negation"]
@@ -263,7 +261,5 @@ def _names(text: str, flag: str) -> tuple[str, ...]:
 def _known(names: tuple[str, ...], known: tuple[str, ...], flag: str) -> tuple[str, ...]:
     for name in names:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise ConfigError(f"--{flag}: unknown name {name!r}{hint} (known: {', '.join(known)})")
+            raise ConfigError(f"--{flag}: {unknown(flag.removesuffix('s'), name, known)}")
     return names

@@ -52,12 +52,10 @@ class DependencyError(UserError):
 def nearest(name: str, known: Iterable[str]) -> str:
     """The known name that was probably meant, "" when none is near. Case, spaces, "-" and "_" do not matter."""
     plain = {_plain(item): item for item in known}
-    near = difflib.get_close_matches(_plain(name), plain, 5)
-    if not near:
-        return ""
-    # "cra" is as near to "cat" as to "car" but for its letters.
+    # difflib takes "cra" for "cat" before it takes it for "car": letters in another order come first.
     letters = sorted(_plain(name))
-    return plain[next((item for item in near if sorted(item) == letters), near[0])]
+    near = [item for item in plain if sorted(item) == letters] or difflib.get_close_matches(_plain(name), plain, 1)
+    return plain[near[0]] if near else ""
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
@@ -69,9 +67,12 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     return f"unknown {what} {name!r}; {hint}known: {', '.join(listed[:LISTED])}{more}"
 
 
-def missing(path: Path, what: str = "file or directory") -> str:
-    """ "no such directory runs/demp; did you mean runs/demo?", for a message about a path that is not there."""
-    near = _near_path(path)
+def missing(path: Path, what: str = "file or directory", instead: Iterable[str] = ()) -> str:
+    """ "no such directory runs/demp; did you mean runs/demo?", for a message about a path that is not there.
+
+    instead: words that may stand in its place, as "bundled" does for a directory of models.
+    """
+    near = nearest(str(path), instead) or _near_path(path)
     return f"no such {what} {path}" + (f"; did you mean {near}?" if near else "")
 
 

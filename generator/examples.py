@@ -25,6 +25,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "merge datasets_out/spatial-0 datasets_out/spatial-1 --out datasets_out/spatial",
         "merge datasets_out/spatial-0 datasets_out/attribute-0 datasets_out/negation-0 --out datasets_out/all",
     ),
+    "audit": (
+        "audit datasets_out/first",
+        "audit datasets_out/spatial-0 datasets_out/attribute-0 --strict",
+    ),
     "preview": (
         "preview datasets_out/first",
         "preview datasets_out/first --contact-sheet sheet.png",

@@ -16,7 +16,7 @@ from typing import Any
 from generator import __version__
 from generator.assets.catalog import Asset, Catalog
 from generator.cli import Merge
-from generator.errors import DataError, OutputError
+from generator.errors import DataError, OutputError, no_run
 from generator.progress import Meter
 from generator.records import SCHEMA_VERSION, SPLITS
 from generator.shards import STAGING, read_json, replacing, write_json
@@ -62,7 +62,7 @@ def read_run(folder: Path) -> dict[str, Any]:
     """run.json of a finished run. DataError where it is none, or not finished, or of another schema."""
     path = folder / "run.json"
     if not path.is_file():
-        raise DataError(f"{folder}: not a run directory (no run.json)")
+        raise DataError(no_run(folder))
     run = read_json(path)
     if any((folder / STAGING).glob("*/*.pair")):
         raise DataError(f"{folder} is not finished; run its render command again first")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.assets.catalog import Catalog
-from generator.errors import AssetError, ConfigError
+from generator.errors import AssetError, ConfigError, unknown
 from generator.records import SPLITS
 from generator.rng import digest, unit
 
@@ -35,7 +35,7 @@ def parse_shares(text: str) -> dict[str, float]:
     for part in text.split(","):
         name, _, value = part.strip().partition("=")
         if name not in SPLITS:
-            raise ConfigError(f"--split: unknown split {name!r}; known: {', '.join(SPLITS)}")
+            raise ConfigError(f"--split: {unknown('split', name, SPLITS)}")
         if name in shares:
             raise ConfigError(f"--split: {name} is given twice")
         try:

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from generator.errors import DataError, VocabularyError
+from generator.errors import DataError, VocabularyError, unknown
 from generator.records import build
 from generator.specs import Rgb
 
@@ -164,8 +164,8 @@ def _colours(raw: dict[str, Any]) -> tuple[dict[str, Rgb], frozenset[frozenset[s
             raise ValueError(f"{name} is {values}, not three values from 0 to 255")
         colours[name] = (red / 255, green / 255, blue / 255)
     pairs: tuple[tuple[str, str], ...] = build(tuple[tuple[str, str], ...], raw["confusable"]["pairs"], "confusable")
-    if unknown := {name for pair in pairs for name in pair} - set(colours):
-        raise ValueError(f"confusable names unknown colours {sorted(unknown)}")
+    for name in sorted({name for pair in pairs for name in pair} - set(colours)):
+        raise ValueError(f"confusable: {unknown('colour', name, colours)}")
     sizes = [raw["sizes"]["plain"], *raw["sizes"]["synonyms"]]
     return colours, frozenset(frozenset(pair) for pair in pairs), build(tuple[tuple[str, str], ...], sizes, "sizes")
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from generator.records import build
 from scorer.configs import ModelConfig
-from scorer.errors import CheckpointError, UserError
+from scorer.errors import CheckpointError, UserError, missing
 from scorer.features import TowerShape
 from scorer.functional import Lexicon, row_table
 from scorer.models import Scorer, build_model
@@ -71,7 +71,7 @@ def save(path: Path, scorer: Scorer, meta: Meta, optimizer: torch.optim.Optimize
 def read(path: Path) -> tuple[Meta, dict[str, Tensor]]:
     """A checkpoint's meta and tensors (on the CPU). CheckpointError says what is wrong with the file."""
     if not path.exists():
-        raise CheckpointError(f"{path}: no such checkpoint")
+        raise CheckpointError(missing(path, "checkpoint"))
     try:
         with safe_open(str(path), framework="pt") as file:
             raw: Any = (file.metadata() or {}).get(_KEY)
@@ -94,7 +94,9 @@ def checkpoint_path(run: Path) -> Path:
     """RUN/best.safetensors, or `run` itself when it is a file. CheckpointError when there is none."""
     path = run / BEST if run.is_dir() else run
     if not path.exists():
-        raise CheckpointError(f"{run}: no such run; expected a directory with {BEST}, or a checkpoint file")
+        if run.is_dir():
+            raise CheckpointError(f"{run}: not the run of a scorer (no {BEST})")
+        raise CheckpointError(missing(run, "run or checkpoint"))
     return path
 
 

@@ -1,9 +1,10 @@
 """Errors a user of the scorer can cause: one clear line each, exit code 2 on the command line.
 
-They share the base of the generator's errors, because reading a shard raises those.
+They share the base of the generator's errors, because reading a shard raises those, and the words for what a name or
+a path was probably meant to be.
 """
 
-from generator.errors import ConfigError, DataError, DependencyError, UserError
+from generator.errors import ConfigError, DataError, DependencyError, UserError, missing, unknown
 
 __all__ = [
     "CacheError",
@@ -14,6 +15,8 @@ __all__ = [
     "TowerError",
     "TrainingError",
     "UserError",
+    "missing",
+    "unknown",
 ]
 
 

@@ -21,7 +21,7 @@ import torch
 from PIL import Image
 from torch import Tensor, nn
 
-from scorer.errors import ConfigError, TowerError
+from scorer.errors import ConfigError, TowerError, unknown
 
 TINY = Path(__file__).parent / "tiny" / "model"
 MERGES = "merges.txt.gz"
@@ -191,8 +191,10 @@ def load_clip(name: str, pretrained: str, text_tokens: int = 30, device: str = "
         )
     tag = None if pretrained == "random" or target.startswith(("local-dir:", "hf-hub:")) else pretrained
     if not target.startswith(("local-dir:", "hf-hub:")) and target not in open_clip.list_models():
-        near = ", ".join(_near(name, open_clip.list_models()))
-        raise TowerError(f"--clip {name}: unknown; open_clip has {near}, ...")
+        raise TowerError(f"--clip: {unknown('model', name, ['tiny', *open_clip.list_models()])}")
+    tags = open_clip.list_pretrained_tags_by_model(target) if tag else []
+    if tag and tag not in tags and not Path(tag).exists():
+        raise TowerError(f"--pretrained: {unknown(f'weights of {name}', tag, [*tags, 'random'])}")
     # open_clip only warns when weights trained with QuickGELU meet a config without it; the features would be wrong.
     quick = bool(tag and open_clip.get_pretrained_cfg(target, tag).get("quick_gelu"))
     logging.getLogger().setLevel(max(logging.getLogger().level, logging.ERROR))
@@ -301,9 +303,3 @@ def _check_text_tower(model: Any, pool: str, name: str) -> None:
 
 def _preprocess_config(model: Any) -> str:
     return json.dumps(getattr(model.visual, "preprocess_cfg", {}), sort_keys=True, default=str)
-
-
-def _near(name: str, known: list[str]) -> list[str]:
-    import difflib
-
-    return difflib.get_close_matches(name, known, n=4, cutoff=0.3) or known[:4]

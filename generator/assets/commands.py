@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from generator.cli import split_names
-from generator.errors import AssetError, ConfigError
+from generator.errors import AssetError, ConfigError, unknown
 
 if TYPE_CHECKING:
     from generator.assets.catalog import Catalog, Reject
@@ -21,10 +21,7 @@ SHOWN_FAILURES = 20
 
 @dataclass(frozen=True)
 class AssetsFetch:
-    """Fetch Objaverse objects ahead of time, so that rendering needs no network. What is there already is kept.
-
-    Example: python -m generator assets fetch --categories mug,banana,guitar --per-category 5
-    """
+    """Fetch Objaverse objects ahead of time, so that rendering needs no network. What is there already is kept."""
 
     categories: str = ""
     """LVIS categories or plain nouns, e.g. mug,phone. Default: some 200 everyday things."""
@@ -40,10 +37,7 @@ class AssetsFetch:
 
 @dataclass(frozen=True)
 class AssetsVet:
-    """Check every model of a source: what is accepted, and why each of the others is not.
-
-    Example: python -m generator assets vet --assets models/
-    """
+    """Check every model of a source: what is accepted, and why each of the others is not."""
 
     assets: str = "bundled"
     """"bundled", "objaverse", or a directory with one folder of models per noun."""
@@ -67,10 +61,7 @@ class AssetsList:
 
 @dataclass(frozen=True)
 class AssetsShow:
-    """Render a contact sheet of the models of a source (PNG).
-
-    Example: python -m generator assets show --assets models/ --nouns mug,chair --out sheet.png
-    """
+    """Render a contact sheet of the models of a source (PNG)."""
 
     assets: str = "bundled"
     """"bundled", "objaverse", or a directory with one folder of models per noun."""
@@ -154,9 +145,8 @@ def run_show(config: AssetsShow) -> int:
         raise ConfigError("--columns, --limit and --samples-per-pixel must be at least 1, --size between 32 and 1024")
     catalog = _catalog(config.assets, config.workers)
     wanted = set(split_names(config.nouns))
-    unknown = sorted(wanted - set(catalog.by_noun))
-    if unknown:
-        raise AssetError(f"no accepted models of {', '.join(unknown)} in {config.assets}")
+    for noun in sorted(wanted - set(catalog.by_noun)):
+        raise AssetError(f"--nouns: {unknown('noun', noun, catalog.by_noun)}")
     columns = [assets for noun, assets in catalog.by_noun.items() if not wanted or noun in wanted]
     if not columns:
         raise AssetError(f"nothing to show: all {len(catalog.rejects)} models of {config.assets} are rejected")

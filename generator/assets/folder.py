@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from generator.assets.sources import Source
 from generator.assets.vet import SUFFIXES
-from generator.errors import AssetError
+from generator.errors import AssetError, missing
 
 AUTHOR = re.compile(r"\(author ([^()]+)\)")
 LAST_NOTE = re.compile(r"\(([^();]+)[^()]*\)\s*$")
@@ -22,7 +22,8 @@ LAST_NOTE = re.compile(r"\(([^();]+)[^()]*\)\s*$")
 def read_folder(folder: Path, prefix: str) -> list[Source]:
     """All models of a folder, sorted by uid (`prefix/noun/stem`). Raises AssetError."""
     if not folder.is_dir():
-        raise AssetError(f"no folder {folder}; --assets takes bundled, objaverse or a folder of models by noun")
+        hint = "--assets takes bundled, objaverse or a folder of models by noun"
+        raise AssetError(f"{missing(folder, 'directory', ('bundled', 'objaverse'))}; {hint}")
     manifest = folder / "manifest.csv"
     sources = _from_manifest(folder, manifest, prefix) if manifest.is_file() else _from_layout(folder, prefix)
     if not sources:

@@ -11,7 +11,6 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from generator.assets.catalog import Reject
 from generator.assets.fetch import Failure, Repository, offline, read_json, require
 from generator.assets.prepare import write_atomically
 from generator.assets.sources import Source
-from generator.errors import AssetError, ConfigError
+from generator.errors import AssetError, ConfigError, nearest, unknown
 from generator.rng import unit
 from generator.vocabulary import TEMPLATES
 
@@ -66,9 +65,8 @@ class Selection:
     licences: tuple[str, ...] = DEFAULT_LICENCES
 
     def __post_init__(self) -> None:
-        unknown = sorted(set(self.licences) - set(LICENCES))
-        if unknown:
-            raise ConfigError(f"unknown licence {', '.join(unknown)}; known are {', '.join(LICENCES)}")
+        for licence in sorted(set(self.licences) - set(LICENCES)):
+            raise ConfigError(f"--licences: {unknown('licence', licence, LICENCES)}")
         if self.per_category < 0:
             raise ConfigError(f"{self.per_category} objects per category; it is 1 or more, or 0 for all")
 
@@ -209,11 +207,9 @@ def resolve(names: Sequence[str], known: Sequence[str], words: Words) -> list[st
     chosen: set[str] = set()
     for name in names:
         if name.lower() not in by_name:
-            near = get_close_matches(name.lower(), by_name, 3)
-            hint = (
-                f"did you mean {', '.join(near)}?" if near else "`python -m generator assets list` shows what there is"
-            )
-            raise ConfigError(f"no Objaverse category {name!r}; {hint}")
+            near = nearest(name, by_name)
+            hint = f"did you mean {near!r}?" if near else "`python -m generator assets list` shows what there is"
+            raise ConfigError(f"--categories: Objaverse has no category {name!r}; {hint}")
         chosen |= by_name[name.lower()]
     return sorted(chosen)
 

@@ -9,7 +9,7 @@ from PIL import Image as Pil
 from PIL import ImageOps, ImageStat
 
 from generator.backgrounds.textures import VERSION, save
-from generator.errors import BackgroundError
+from generator.errors import BackgroundError, missing
 from generator.specs import Rgb
 
 SUFFIXES = (".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp")
@@ -44,7 +44,8 @@ def find(folder: Path, cache: Path) -> tuple[list[Photo], list[Skipped]]:
     Identical files count once. Raises BackgroundError where the folder is missing or has no usable image.
     """
     if not folder.is_dir():
-        raise BackgroundError(f"{folder}: no such folder of background images")
+        hint = "--backgrounds takes bundled or a folder of images"
+        raise BackgroundError(f"{missing(folder, 'directory', ('bundled',))}; {hint}")
     photos: dict[str, Photo] = {}
     skipped: list[Skipped] = []
     for path in sorted(folder.rglob("*")):

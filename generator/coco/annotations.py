@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.errors import DataError
+from generator.errors import DataError, missing
 
 Faults = Counter[str]
 
@@ -146,6 +146,8 @@ def _read_file(path: Path, key: str) -> dict[str, Any]:
     try:
         with path.open(encoding="utf-8") as stream:
             data = json.load(stream)
+    except FileNotFoundError:
+        raise DataError(missing(path, "file")) from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from error
     except ValueError as error:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from generator.errors import ConfigError
+from generator.errors import ConfigError, unknown
 from generator.plan import parse_shares
 from generator.records import ImageFormat
 
@@ -77,9 +77,7 @@ class CocoRun:
 class CocoAttribute(CocoRun):
     """Attribute captions of real photos: "a red bus and a white car" against "a white bus and a red car".
 
-    There is no second image. Example:
-    python -m generator coco attribute --captions captions_train2017.json --instances instances_train2017.json
-    --images train2017 --n 8500
+    There is no second image.
     """
 
     model: str = "en_core_web_sm"
@@ -99,8 +97,9 @@ class CocoAttribute(CocoRun):
     def checked(self) -> "CocoAttribute":
         """As CocoRun, and the kinds of attribute spelled out."""
         kinds = KINDS if self.attributes == "all" else tuple(part.strip() for part in self.attributes.split(","))
-        if unknown := [kind for kind in kinds if kind not in KINDS]:
-            raise ConfigError(f"--attributes: unknown kind {unknown[0]!r}; known: {', '.join(KINDS)}")
+        for kind in kinds:
+            if kind not in KINDS:
+                raise ConfigError(f"--attributes: {unknown('kind', kind, KINDS)}")
         if self.min_photos < 1:
             raise ConfigError(f"--min-photos must be at least 1, not {self.min_photos}")
         resolved = super().checked()
@@ -110,11 +109,7 @@ class CocoAttribute(CocoRun):
 
 @dataclass(frozen=True, kw_only=True)
 class CocoSpatial(CocoRun):
-    """Spatial twins of real photos: the contents of two boxes change places (CutMix).
-
-    Example: python -m generator coco spatial --captions captions_train2017.json --instances instances_train2017.json
-    --images train2017 --n 5700
-    """
+    """Spatial twins of real photos: the contents of two boxes change places (CutMix)."""
 
     synonyms: bool = False
     """Say relations in other words too (over and under, left of)."""
@@ -158,11 +153,7 @@ class CocoSpatial(CocoRun):
 
 @dataclass(frozen=True, kw_only=True)
 class CocoNegation(CocoRun):
-    """Negation twins: two real photos without a category in common.
-
-    Example: python -m generator coco negation --captions captions_train2017.json --instances instances_train2017.json
-    --images train2017 --n 5000
-    """
+    """Negation twins: two real photos without a category in common."""
 
     min_area: float = 0.02
     """Smallest box of a named object, as a share of the photo."""
@@ -185,9 +176,7 @@ class CocoNegation(CocoRun):
 class CocoSwapNoun(CocoRun):
     """Captions of real photos with two nouns swapped: "a dog on a bench" against "a bench on a dog".
 
-    There is no second image. Example:
-    python -m generator coco swap-noun --captions captions_train2017.json --instances instances_train2017.json
-    --images train2017 --n 10000
+    There is no second image.
     """
 
     model: str = "en_core_web_sm"

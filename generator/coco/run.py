@@ -21,7 +21,7 @@ from generator.coco.language import load, version
 from generator.coco.make import ShardJob, make_all, shard_sizes
 from generator.coco.plan import Draft, Limits, PlannedPair, select
 from generator.coco.records import Context
-from generator.errors import ConfigError, DataError
+from generator.errors import ConfigError, DataError, missing
 from generator.plan import parse_shares
 from generator.progress import Meter, clock
 from generator.records import SCHEMA_VERSION
@@ -109,7 +109,7 @@ def run(config: CocoRun) -> int:
 def read_present(config: CocoRun) -> tuple[Corpus, list[str]]:
     """The corpus, cut down to the photos that --images holds and --licenses allows, and those photos' file names."""
     if not config.images.is_dir():
-        raise ConfigError(f"--images {config.images}: no such folder")
+        raise ConfigError(f"--images: {missing(config.images, 'directory')}")
     masks = isinstance(config, CocoSpatial) and config.paste == "mask"
     corpus = read_corpus(config.captions, config.instances, segmentations=masks)
     files = present_files(config.images)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from generator.errors import DataError
+from generator.errors import DataError, no_run
 from generator.preview.counts import Counts
 from generator.records import SPLITS, Sample, find_shards, read_shard
 from generator.shards import STAGING, Row, read_rows
@@ -35,7 +35,7 @@ class Run:
 def read_run(out: Path) -> Run:
     """Raises DataError where `out` is no run directory or a shard is damaged."""
     if not (out / "run.json").exists():
-        raise DataError(f"{out}: not a run directory (no run.json); give what --out of render was")
+        raise DataError(no_run(out))
     shards = tuple(sorted(find_shards([out]), key=_order))
     accepted: dict[tuple[str, str], PerShard] = defaultdict(Counter)
     rejected: dict[str, PerShard] = defaultdict(Counter)

@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from scorer.configs import ModelConfig
-from scorer.errors import ConfigError
+from scorer.errors import ConfigError, unknown
 from scorer.features import TowerShape
 from scorer.models.base import ImageTokens, MapScorer, Scorer, TextTokens
 from scorer.models.dcsm_cnn import DcsmCnn
@@ -24,5 +24,5 @@ MODELS: dict[str, type[Scorer]] = {
 def build_model(config: ModelConfig, shape: TowerShape, table: Tensor, logit_scale: float) -> Scorer:
     """A fresh scorer; its initial weights come from torch's global generator. ConfigError for an unknown name."""
     if config.model not in MODELS:
-        raise ConfigError(f"--model {config.model}: unknown; known are {', '.join(MODELS)}")
+        raise ConfigError(f"--model: {unknown('scorer', config.model, MODELS)}")
     return MODELS[config.model](shape, config, table, logit_scale)

@@ -111,10 +111,14 @@ def test_towers_without_tokens_are_refused(name: str) -> None:
 
 
 def test_unknown_names_get_the_near_ones() -> None:
-    with pytest.raises(TowerError, match="ViT-B-16"):
+    with pytest.raises(TowerError, match="--clip: unknown model 'ViT-B16'; did you mean 'ViT-B-16'. known: tiny, "):
         load_clip("ViT-B16", "openai")
-    with pytest.raises(TowerError, match="nonsense"):
+    with pytest.raises(TowerError, match="--clip: unknown model 'tyni'; did you mean 'tiny'"):
+        load_clip("tyni", "openai")
+    with pytest.raises(TowerError, match="--pretrained: unknown weights of ViT-B-32 'nonsense'; known: openai, "):
         load_clip("ViT-B-32", "nonsense")
+    with pytest.raises(TowerError, match="'opena'; did you mean 'openai'"):
+        load_clip("ViT-B-32", "opena")
 
 
 def test_a_folder_without_weights_is_not_taken_for_trained(clip_name: str) -> None:

@@ -217,8 +217,8 @@ def test_senseless_options(config: TrainConfig, change: dict[str, object]) -> No
 
 
 def test_unknown_model(clip: Clip) -> None:
-    with pytest.raises(ConfigError, match="dcsm-cnn, dcsm-vit"):
-        build_model(ModelConfig(model="dcsm"), clip.shape, torch.zeros(1, 17), 1.0)
+    with pytest.raises(ConfigError, match="--model: unknown scorer 'dcsm-cn'; did you mean 'dcsm-cnn'"):
+        build_model(ModelConfig(model="dcsm-cn"), clip.shape, torch.zeros(1, 17), 1.0)
 
 
 class TestCheckpointFiles:
@@ -255,8 +255,11 @@ class TestCheckpointFiles:
             checkpoint.load(tmp_path / "x.safetensors", torch.device("cpu"))
 
     def test_missing(self, tmp_path: Path) -> None:
-        with pytest.raises(CheckpointError, match="no such"):
+        with pytest.raises(CheckpointError, match="not the run of a scorer .no best.safetensors"):
             checkpoint.checkpoint_path(tmp_path)
+        with pytest.raises(CheckpointError, match="no such run or checkpoint .*did you mean .*here"):
+            (tmp_path / "here").mkdir()
+            checkpoint.checkpoint_path(tmp_path / "hree")
 
 
 @pytest.mark.slow

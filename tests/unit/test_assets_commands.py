@@ -59,9 +59,10 @@ def test_fetch_gives_up_when_most_fails(site: Site, tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["fetch", "--per-category", "0"], "--per-category and --workers must be at least 1"),
-        (["fetch", "--licences", "mit"], "unknown licence mit"),
+        (["fetch", "--licences", "mit"], "unknown licence 'mit'; known: cc0, by,"),
         (["vet", "--time-limit-s", "0"], "--time-limit-s must be above 0"),
-        (["vet", "--assets", "/nowhere"], "no folder /nowhere"),
+        (["vet", "--assets", "/nowhere"], "no such directory /nowhere; --assets takes bundled, objaverse or a folder"),
+        (["vet", "--assets", "objavers"], "no such directory objavers; did you mean objaverse?"),
         (["list", "--workers", "0"], "--workers must be at least 1, not 0"),
         (["show", "--size", "9"], "--size between 32 and 1024"),
     ],

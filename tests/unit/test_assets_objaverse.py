@@ -198,13 +198,13 @@ def test_objects_put_there_by_other_tools(site: Site, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("site")
-def test_unknown_category_names_near_ones(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no Objaverse category 'mugg'; did you mean mug"):
+def test_unknown_category_names_the_near_one(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="--categories: Objaverse has no category 'mugg'; did you mean 'mug'"):
         run(tmp_path, categories=("mugg",))
 
 
 def test_unknown_licence() -> None:
-    with pytest.raises(ConfigError, match="unknown licence gpl; known are cc0, by,"):
+    with pytest.raises(ConfigError, match="--licences: unknown licence 'gpl'; known: cc0, by,"):
         Selection(licences=("gpl",))
 
 

@@ -225,5 +225,5 @@ def test_no_usable_image(make: bool, tmp_path: Path, cache: Path) -> None:
     if make:
         folder.mkdir()
         (folder / "torn.jpg").write_bytes(b"torn")
-    with pytest.raises(BackgroundError, match="torn.jpg" if make else "no such folder"):
+    with pytest.raises(BackgroundError, match="torn.jpg" if make else "no such directory"):
         backgrounds.from_folder(folder, cache)

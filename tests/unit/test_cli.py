@@ -49,13 +49,15 @@ def refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.Capt
         ("--n 4 --split train=0.5", "--split: shares must .* add up to 1; 'train=0.5' does not"),
         ("--n 4 --categories mug", "--categories and --per-category choose from Objaverse"),
         ("--n 4 --split train=0.5,dev=0.5", "--split: unknown split 'dev'; known: train, val, test"),
-        ("--n 4 --colours red,gren", "--colours: unknown name 'gren'; did you mean 'green'.*known: red, "),
+        ("--n 4 --colours red,gren", "--colours: unknown colour 'gren'; did you mean 'green'.*known: red, "),
         ("--n 4 --colours red,red", "--colours: a name is given twice"),
         ("--n 4 --colours ,", "--colours names nothing"),
-        ("--n 4 --attributes color", "--attributes: unknown name 'color'; did you mean 'colour'"),
+        ("--n 4 --attributes color", "--attributes: unknown attribute 'color'; did you mean 'colour'"),
         ("--n 4 --slice 3/2", "--slice must be like 3/16"),
         ("--n 4 --assets nowhere", "nowhere"),
-        ("--n 4 --backgrounds nowhere", "nowhere"),
+        ("--n 4 --backgrounds nowhere", "no such directory nowhere; --backgrounds takes bundled or a folder of images"),
+        ("--n 4 --backgrounds bundeld", "no such directory bundeld; did you mean bundled"),
+        ("--n 4 --split train=0.5,tets=0.5", "unknown split 'tets'; did you mean 'test'"),
     ],
 )
 def test_mistakes_of_the_user(refused: Any, flags: str, said: str) -> None:

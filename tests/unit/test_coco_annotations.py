@@ -127,7 +127,7 @@ def test_files_that_are_refused(tmp_path: Path, text: str, message: str) -> None
 
 
 def test_missing_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"nowhere\.json: cannot be read"):
+    with pytest.raises(DataError, match=r"no such file .*nowhere\.json"):
         read_corpus(tmp_path / "nowhere.json", None)
 
 

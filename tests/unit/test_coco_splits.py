@@ -307,7 +307,7 @@ def test_nothing_usable_is_refused(world: CocoFiles, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match=r"none of the 24 photos .* 24 photo not in the folder"):
         run_coco(config(world, "spatial", tmp_path / "out", images=tmp_path / "empty"))
-    with pytest.raises(ConfigError, match=r"--images .*nowhere: no such folder"):
+    with pytest.raises(ConfigError, match=r"--images: no such directory .*nowhere"):
         run_coco(config(world, "spatial", tmp_path / "out", images=tmp_path / "nowhere"))
     assert not (tmp_path / "out").exists()
 
