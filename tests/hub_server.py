@@ -112,7 +112,7 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             assert asked["type"] == "dataset"
             known = name in hub.repos
             hub.repos.setdefault(name, {})
-            hub.private.setdefault(name, bool(asked.get("private")))
+            hub.private.setdefault(name, asked.get("visibility") == "private" or bool(asked.get("private")))
             return self._answer(409 if known else 200, {"url": f"{hub.url}/datasets/{name}", "name": name})
 
         def _plan(self, asked: dict[str, Any]) -> None:
