@@ -39,6 +39,7 @@ NOT_DECISIVE = {
     "retry_rejected",
     "executor",
     "address",
+    "bank_gb",
 }
 
 WHAT_DIFFERS = {

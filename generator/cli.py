@@ -16,6 +16,12 @@ from generator.vocabulary import load_vocabulary
 
 # Samples per pixel that give a clean picture after denoising (Cycles) or multisampling (EEVEE).
 SAMPLES: dict[str, int] = {"cycles": 4, "eevee": 16, "workbench": 8}
+# Layers of sprites are rendered once for many pictures, with samples of their own.
+SPRITE_SAMPLES = 24
+# What the sprite engine's plan has of everything that is dear to render: views of an asset, furnished stages.
+VIEWS, PLATES = 12, 200
+# Seconds for a pair: one of sprites may have to wait for its layers.
+TIMEOUT_S, SPRITE_TIMEOUT_S = 120.0, 600.0
 ATTRIBUTE_KINDS = ("colour", "size")
 
 
@@ -68,9 +74,17 @@ class Render:
     """Say that you looked: the images of --backgrounds show none of the nouns. Negation asks for it, since a thing in
     the photograph would make "without" false."""
     engine: Engine = "cycles"
-    """Blender's render engine. EEVEE needs a GPU or a software OpenGL, and workbench shows colours flat."""
+    """Blender's render engine. EEVEE needs a GPU or a software OpenGL, and workbench shows colours flat. "sprites" puts
+    pictures together in 2D from layers that Cycles rendered once: many times faster for large runs (docs/sprites.md).
+    """
     samples_per_pixel: int | None = None
-    """Samples per pixel before denoising. Default: 4 for cycles, 16 for eevee."""
+    """Samples per pixel before denoising. Default: 4 for cycles, 16 for eevee. Sprites have their own."""
+    views: int | None = None
+    """With sprites: views of each asset, every one in a light of its own. Default: 12."""
+    plates: int | None = None
+    """With sprites: furnished stages, each with one place, camera and light. Default: 200."""
+    bank_gb: float = 20.0
+    """With sprites: most that the bank of layers may hold, in GiB; it is kept for later runs."""
     size: int = 224
     """Width and height of the images in pixels."""
     workers: int | None = None
@@ -101,8 +115,8 @@ class Render:
     """Say relations and sizes in other words too (over and under, large and small)."""
     attempts: int = 4
     """Renders tried before a pair is rejected."""
-    timeout_s: float = 120.0
-    """Seconds after which a pair's render counts as hung."""
+    timeout_s: float | None = None
+    """Seconds after which a pair's render counts as hung. Default: 120, with sprites 600, layers included."""
     memory_gb: float | None = None
     """Resident memory at which a renderer is replaced; 0 means no limit. Default: 80 % of the machine's, shared."""
     executor: Literal["local", "ray"] = "local"
@@ -122,14 +136,28 @@ class Render:
             raise ConfigError(f"--n must be at least 1, not {self.n}")
         if not 32 <= self.size <= 4096:
             raise ConfigError(f"--size must be between 32 and 4096 pixels, not {self.size}")
-        for flag, value in (("workers", self.workers), ("samples-per-pixel", self.samples_per_pixel)):
+        sprites = self.engine == "sprites"
+        for flag, value in (
+            ("workers", self.workers),
+            ("samples-per-pixel", self.samples_per_pixel),
+            ("views", self.views),
+            ("plates", self.plates),
+        ):
             if value is not None and value < 1:
                 raise ConfigError(f"--{flag} must be at least 1, not {value}")
         for flag, number in (("shard-size", self.shard_size), ("attempts", self.attempts)):
             if number < 1:
                 raise ConfigError(f"--{flag} must be at least 1, not {number}")
-        if self.timeout_s <= 0 or (self.memory_gb or 0.0) < 0:
+        if (self.timeout_s is not None and self.timeout_s <= 0) or (self.memory_gb or 0.0) < 0:
             raise ConfigError("--timeout-s must be above 0 and --memory-gb not below 0")
+        if self.bank_gb <= 0:
+            raise ConfigError(f"--bank-gb must be above 0, not {self.bank_gb:g}")
+        if self.views is not None and self.views < 2:
+            raise ConfigError("--views must be at least 2: one for things that stand, one for things that lie")
+        if not sprites and (self.views or self.plates):
+            raise ConfigError("--views and --plates are of the sprite engine; add --engine sprites")
+        if sprites and self.samples_per_pixel not in (None, SPRITE_SAMPLES):
+            raise ConfigError("--samples-per-pixel: the layers of --engine sprites have samples of their own")
         parse_shares(self.split)
         if self.task == "negation" and self.backgrounds != "bundled" and not self.backgrounds_vetted:
             raise ConfigError(
@@ -143,7 +171,10 @@ class Render:
         return dataclasses.replace(
             self,
             out=self.out or Path("datasets_out") / f"{self.task}-{self.seed}",
-            samples_per_pixel=self.samples_per_pixel or SAMPLES[self.engine],
+            samples_per_pixel=self.samples_per_pixel or (SPRITE_SAMPLES if sprites else SAMPLES[self.engine]),
+            views=self.views or (VIEWS if sprites else None),
+            plates=self.plates or (PLATES if sprites else None),
+            timeout_s=self.timeout_s or (SPRITE_TIMEOUT_S if sprites else TIMEOUT_S),
             workers=self.workers or default_workers(),
             attributes=",".join(_known(_names(self.attributes, "attributes"), ATTRIBUTE_KINDS, "attributes")),
             colours=",".join(_known(colours, tuple(load_vocabulary().colours), "colours")),

@@ -11,6 +11,7 @@ from generator.cli import Audit, Doctor, Export, Merge, Preview, Render, Status,
 from generator.coco.commands import CocoAttribute, CocoNegation, CocoRun, CocoSpatial, CocoSwapNoun, run_coco
 from generator.command_line import Program, parse
 from generator.examples import EXAMPLES
+from generator.sprites.commands import SpritesBuild, SpritesClean, SpritesList, run_sprites
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,17 @@ class Coco:
     )
 
 
+@dataclass(frozen=True)
+class Sprites:
+    """Look after the bank of layers that `render --engine sprites` puts pictures together from."""
+
+    verb: (
+        Annotated[SpritesBuild, tyro.conf.subcommand("build")]
+        | Annotated[SpritesList, tyro.conf.subcommand("list")]
+        | Annotated[SpritesClean, tyro.conf.subcommand("clean")]
+    )
+
+
 Verb = (
     Annotated[Render, tyro.conf.subcommand("render")]
     | Annotated[Status, tyro.conf.subcommand("status")]
@@ -46,6 +58,7 @@ Verb = (
     | Annotated[Export, tyro.conf.subcommand("export")]
     | Annotated[Coco, tyro.conf.subcommand("coco")]
     | Annotated[Assets, tyro.conf.subcommand("assets")]
+    | Annotated[Sprites, tyro.conf.subcommand("sprites")]
     | Annotated[Preview, tyro.conf.subcommand("preview")]
     | Annotated[Doctor, tyro.conf.subcommand("doctor")]
 )
@@ -63,7 +76,7 @@ CONFIG = (tyro.conf.OmitArgPrefixes, tyro.conf.OmitSubcommandPrefixes)
 def run(arguments: list[str]) -> int:
     """Parse and run; the exit code."""
     verb = parse(Verb, PROGRAM, arguments, CONFIG)
-    command = verb.verb if isinstance(verb, Assets | Coco) else verb
+    command = verb.verb if isinstance(verb, Assets | Coco | Sprites) else verb
     match command:
         case AssetsFetch():
             return commands.run_fetch(command)
@@ -73,6 +86,8 @@ def run(arguments: list[str]) -> int:
             return commands.run_list(command)
         case AssetsShow():
             return commands.run_show(command)
+        case SpritesBuild() | SpritesList() | SpritesClean():
+            return run_sprites(command)
         case CocoRun():
             return run_coco(command)
         case Render():

@@ -11,6 +11,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "render": (
         "render --task spatial --n 32 --out datasets_out/first",
         "render --task attribute --n 10000 --attributes colour --colours red,green,blue --masks",
+        "render --task spatial --n 100000 --engine sprites --views 24 --plates 400",
         "render --task negation --negation shared --n 10000 --split-by noun --assets models/",
     ),
     "status": (
@@ -62,6 +63,21 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "assets show": (
         "assets show --assets models/ --out sheet.png",
         "assets show --nouns mug,chair --columns 2 --size 320",
+    ),
+    "sprites": (
+        "sprites build --views 12 --plates 200",
+        "sprites list",
+    ),
+    "sprites build": (
+        "sprites build",
+        "sprites build --assets models/ --views 24 --plates 600 --size 336 --bank-gb 60",
+    ),
+    "sprites list": (
+        "sprites list",
+    ),
+    "sprites clean": (
+        "sprites clean --days 30",
+        "sprites clean --days 0 --yes",
     ),
     "coco": (
         f"coco spatial {_COCO} --n 5700",

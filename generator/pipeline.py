@@ -9,7 +9,7 @@ import os
 import platform
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
 
@@ -31,7 +31,12 @@ from generator.specs import RenderSettings, SurfaceSpec
 from generator.storage import Place
 from generator.summary import Summary
 from generator.tasks import TASKS, Context, TaskOptions
+from generator.tasks.plates import make_plates
+from generator.tasks.rigs import RigSet
 from generator.vocabulary import TEMPLATES, load_vocabulary
+
+if TYPE_CHECKING:
+    from generator.sprites.fill import Filling
 
 # Not part of what a run is: they change when or where pairs are made, never what comes out.
 NOT_IN_FINGERPRINT = (
@@ -44,6 +49,7 @@ NOT_IN_FINGERPRINT = (
     "slice",
     "executor",
     "address",
+    "bank_gb",
 )
 # Stop when more than this share of the pairs is rejected, once enough were tried to tell.
 MAX_REJECTED_SHARE, TRIED_BEFORE_STOP = 0.5, 40
@@ -80,6 +86,8 @@ def run_render(config: Render) -> int:
     first = list(itertools.islice(missing, config.workers))
     if first:
         recipe = make_recipe(config, contexts, run["fingerprint"], round_number, len(first), place.url)
+        if recipe.renderer == "sprites" and config.executor == "local":
+            stock_bank(config, contexts, round_number)
         render_shards(config, recipe, itertools.chain(first, missing), len(first), summary)
     place.refresh()
     if config.slice and not all_complete(config, round_number):
@@ -109,6 +117,32 @@ def render_shards(config: Render, recipe: Recipe, plans: Iterator[ShardPlan], wo
             ray.run(config, recipe, plans, report)
         else:
             local.run(recipe, plans, workers, report)
+
+
+def stock_bank(config: Render, contexts: dict[str, Context], round_number: int) -> None:
+    """Have the layers rendered that the shards need; those of a short run are rendered as its pairs come to them."""
+    from generator.sprites.fill import fill
+    from generator.sprites.needs import planned
+
+    assert config.out is not None
+    plans = missing_plans(config, round_number, Summary(config, round_number))
+    fill(planned(config.task, contexts, plans), how_to_fill(config, config.out / "logs"))
+
+
+def how_to_fill(config: Render, logs: Path) -> "Filling":
+    """As many renderers at a time as there are workers, within the same limits."""
+    from generator.sprites.fill import Filling
+
+    assert config.workers is not None
+    assert config.timeout_s is not None
+    return Filling(
+        settings=make_settings(config, config.workers),
+        workers=config.workers,
+        logs=logs,
+        timeout_s=config.timeout_s,
+        memory_limit_bytes=memory_limit_bytes(config, config.workers),
+        limit_gb=config.bank_gb,
+    )
 
 
 def missing_plans(config: Render, round_number: int, summary: Summary, whole: bool = False) -> Iterator[ShardPlan]:
@@ -179,6 +213,11 @@ def cache_folder() -> Path:
     return Path(os.environ.get("TWINSCENE_CACHE") or Path.home() / ".cache" / "twinscene")
 
 
+def bank_folder() -> Path:
+    """Where the sprite engine keeps its layers."""
+    return cache_folder() / "sprites"
+
+
 def make_contexts(config: Render, catalog: Catalog, backgrounds: tuple[Background, ...]) -> dict[str, Context]:
     """What each split may use. Raises AssetError where the task cannot be done with it."""
     options = TaskOptions(
@@ -206,7 +245,10 @@ def make_contexts(config: Render, catalog: Catalog, backgrounds: tuple[Backgroun
                 )
     if colour and not vocabulary.colour_pairs(options.colours):
         raise AssetError(f"--colours {config.colours}: no two of them can be told apart safely; give more")
-    return {name: Context(config.seed, part, backgrounds, vocabulary, options) for name, part in catalogs.items()}
+    plates = make_plates(RigSet(config.views), config.plates, backgrounds) if config.views and config.plates else None
+    return {
+        name: Context(config.seed, part, backgrounds, vocabulary, options, plates) for name, part in catalogs.items()
+    }
 
 
 def make_recipe(
@@ -214,27 +256,42 @@ def make_recipe(
 ) -> Recipe:
     """What the workers need to know: `workers` of them share this machine's cores and memory."""
     assert config.out is not None
-    assert config.samples_per_pixel is not None
-    threads = max(1, (os.cpu_count() or 1) // workers)
-    memory_gb = psutil.virtual_memory().total / 2**30 * MEMORY_SHARE / workers
-    if config.memory_gb is not None:
-        memory_gb = config.memory_gb
-    settings = RenderSettings(config.engine, config.size, config.samples_per_pixel, config.device, threads)
+    assert config.timeout_s is not None
     return Recipe(
         task=config.task,
         out=config.out,
         contexts=contexts,
-        renderer=config.renderer,
-        settings=settings,
+        renderer="sprites" if config.engine == "sprites" and config.renderer == "blender" else config.renderer,
+        settings=make_settings(config, workers),
         image_format=config.image_format,
         masks=config.masks,
         attempts=config.attempts,
         timeout_s=config.timeout_s,
-        memory_limit_bytes=int(memory_gb * 2**30),
+        memory_limit_bytes=memory_limit_bytes(config, workers),
         fingerprint=fingerprint,
         round=round_number,
         store=url,
     )
+
+
+def make_settings(config: Render, workers: int) -> RenderSettings:
+    """What each of so many renderers on this machine is told."""
+    assert config.samples_per_pixel is not None
+    return RenderSettings(
+        engine=config.engine,
+        size_px=config.size,
+        samples_per_pixel=config.samples_per_pixel,
+        device=config.device,
+        threads=max(1, (os.cpu_count() or 1) // workers),
+        bank=str(bank_folder()) if config.engine == "sprites" else "",
+    )
+
+
+def memory_limit_bytes(config: Render, workers: int) -> int:
+    """What each of so many renderers may hold; 0 means no limit."""
+    if config.memory_gb is not None:
+        return int(config.memory_gb * 2**30)
+    return int(psutil.virtual_memory().total * MEMORY_SHARE / workers)
 
 
 def describe_run(config: Render, catalog: Catalog, backgrounds: tuple[Background, ...]) -> dict[str, Any]:

@@ -189,6 +189,9 @@ def localised(config: "Render", recipe: Recipe) -> Recipe:
     if key in _known:
         return _known[key]
     here = recipe
+    if recipe.settings.bank:
+        settings = dataclasses.replace(recipe.settings, bank=str(pipeline.bank_folder()))
+        here = dataclasses.replace(here, settings=settings)
     if recipe.store:
         place = Place(Path(recipe.store), pipeline.cache_folder())
         place.refresh()
@@ -196,7 +199,7 @@ def localised(config: "Render", recipe: Recipe) -> Recipe:
     elif not (recipe.out / "run.json").exists():
         raise OutputError(f"{recipe.out} is not on every node; give an --out that all nodes share, or a URL")
     models = [asset.model for context in recipe.contexts.values() for asset in context.catalog.assets]
-    if recipe.renderer == "blender" and not all(Path(model).exists() for model in models):
+    if recipe.renderer != "fake" and not all(Path(model).exists() for model in models):
         catalog = pipeline.read_assets(config)
         backgrounds = pipeline.read_backgrounds(config.backgrounds)
         found = pipeline.describe_run(config, catalog, backgrounds)["fingerprint"]
