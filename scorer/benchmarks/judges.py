@@ -23,6 +23,14 @@ class Block:
     captions: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What came up while features were made: pictures that are not readable, and how many captions were cut to fit."""
+
+    unreadable: frozenset[Picture] = frozenset()
+    cut: int = 0
+
+
 class Judge(Protocol):
     """A scorer of the benchmarks: a trained run, plain CLIP, or a control.
 
@@ -41,8 +49,8 @@ class Judge(Protocol):
     @property
     def needs_images(self) -> bool: ...
 
-    def prepare(self, pictures: Sequence[Picture], captions: Sequence[str]) -> frozenset[Picture]:
-        """Compute what all scores of a part will need; the pictures that turned out not to be readable."""
+    def prepare(self, pictures: Sequence[Picture], captions: Sequence[str]) -> Prepared:
+        """Compute what all scores of a part will need."""
         ...
 
     def scores(self, blocks: Sequence[Block]) -> list[Matrix]:
@@ -61,8 +69,8 @@ class Shorter:
     fingerprint = "shorter-1"
     needs_images = False
 
-    def prepare(self, pictures: Sequence[Picture], captions: Sequence[str]) -> frozenset[Picture]:  # noqa: ARG002
-        return frozenset()
+    def prepare(self, pictures: Sequence[Picture], captions: Sequence[str]) -> Prepared:  # noqa: ARG002
+        return Prepared()
 
     def scores(self, blocks: Sequence[Block]) -> list[Matrix]:
         return [

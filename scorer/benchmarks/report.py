@@ -161,6 +161,9 @@ def _left_out(report: "BenchmarkReport") -> list[str]:
             f"- {part.name}: {count} rows left out by the protocol: {why}" for why, count in part.excluded.items()
         ]
         lines += [f"- {part.name}: {note}" for note in part.notes]
+        lines += [
+            f"- {part.name}: {count} captions are cut to fit {judge}" for judge, count in part.cut_captions.items()
+        ]
     return ["## Left out", "", *lines] if lines else ["Nothing was left out: all rows and images are there."]
 
 

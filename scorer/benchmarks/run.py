@@ -38,6 +38,7 @@ class PartReport:
         named: Some of those that are missing or unreadable.
         excluded: Rows that the protocol leaves out, by reason.
         notes: On the data.
+        cut_captions: How many captions each judge had to cut to fit its towers.
         results: Figures by judge.
     """
 
@@ -52,6 +53,7 @@ class PartReport:
     named: tuple[str, ...]
     excluded: Mapping[str, int]
     notes: tuple[str, ...]
+    cut_captions: Mapping[str, int]
     results: Mapping[str, list[Result]]
 
 
@@ -95,7 +97,7 @@ def run_benchmark(
     for part in benchmark.parts:
         path = part.annotations.under(root)
         if not path.exists():
-            parts.append(PartReport(part.name, str(path), False, 0, 0, 0, 0, 0, (), {}, (), {}))
+            parts.append(PartReport(part.name, str(path), False, 0, 0, 0, 0, 0, (), {}, (), {}, {}))
             continue
         loaded = benchmark.load(root, part)
         if not loaded.examples:
@@ -126,12 +128,14 @@ def run_benchmark(
 
 @dataclass(frozen=True, slots=True)
 class _Scored:
-    """Scores by judge; which rows have them, (N,) bool; which pictures were no use."""
+    """Scores by judge; which rows have them, (N,) bool; which pictures were no use;
+    captions cut to fit by judge."""
 
     raw: Mapping[str, Raw]
     rows: NDArray[np.bool_]
     missing: frozenset[Picture]
     unreadable: frozenset[Picture]
+    cut: Mapping[str, int]
 
 
 def _score(part: Part, loaded: Loaded, judges: Sequence[Judge], folder: Path | None, seed: int) -> _Scored:
@@ -156,16 +160,21 @@ def _score(part: Part, loaded: Loaded, judges: Sequence[Judge], folder: Path | N
             for text in item.captions
         )
     )
+    cut = {name: found.cut for name, found in kept.items()}
     for judge in fresh if wanted or captions else ():
-        unreadable |= judge.prepare(wanted if judge.needs_images else [], captions)
+        prepared = judge.prepare(wanted if judge.needs_images else [], captions)
+        unreadable |= prepared.unreadable
+        cut[judge.name] = prepared.cut
     rows = present & _without(examples, unreadable)
     raw = {name: found.raw for name, found in kept.items()}
     for judge in fresh:
         raw[judge.name] = part.kind.collect(loaded, rows, judge, seed)
         if files:
             places = np.array([i for i, picture in enumerate(pictures) if picture in unreadable], dtype=np.int64)
-            saved.write(files[judge.name], digests[judge.name], saved.Saved(raw[judge.name], places))
-    return _Scored({judge.name: raw[judge.name] for judge in judges}, rows, missing, frozenset(unreadable))
+            saved.write(
+                files[judge.name], digests[judge.name], saved.Saved(raw[judge.name], places, cut.get(judge.name, 0))
+            )
+    return _Scored({judge.name: raw[judge.name] for judge in judges}, rows, missing, frozenset(unreadable), cut)
 
 
 def _without(examples: Sequence[Example], useless: Collection[Picture]) -> NDArray[np.bool_]:
@@ -189,6 +198,7 @@ def _report(part: Part, path: Path, loaded: Loaded, scored: _Scored, results: Ma
         named=tuple(useless)[:NAMED],
         excluded=loaded.excluded,
         notes=loaded.notes,
+        cut_captions={name: count for name, count in scored.cut.items() if count},
         results=results,
     )
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from scorer import checkpoint
 from scorer.benchmarks.base import Picture
-from scorer.benchmarks.judges import Block, Matrix
+from scorer.benchmarks.judges import Block, Matrix, Prepared
 from scorer.benchmarks.towers import TowerPool, Towers
 from scorer.configs import LlmConfig
 from scorer.evaluate import checked_towers
@@ -42,14 +42,14 @@ class CosineJudge:
         self._captions: dict[str, int] = {}
         self._images = self._texts = torch.empty(0)
 
-    def prepare(self, pictures: Sequence[Picture], captions: Sequence[str]) -> frozenset[Picture]:
+    def prepare(self, pictures: Sequence[Picture], captions: Sequence[str]) -> Prepared:
         """Features by place; repeated calls are cheap."""
         bad = self._towers.load_images(pictures)
         good = [picture for picture in pictures if picture not in bad]
-        self._towers.load_texts(captions)
+        cut = self._towers.load_texts(captions)
         self._pictures, self._captions = _places(good), _places(captions)
         self._images, self._texts = self._towers.pooled_images(good), self._towers.pooled_texts(captions)
-        return bad
+        return Prepared(bad, cut)
 
     def scores(self, blocks: Sequence[Block]) -> list[Matrix]:
         found = []
@@ -82,18 +82,18 @@ class RunJudge:
         self._pictures: dict[Picture, int] = {}
         self._captions: dict[str, int] = {}
 
-    def prepare(self, pictures: Sequence[Picture], captions: Sequence[str]) -> frozenset[Picture]:
+    def prepare(self, pictures: Sequence[Picture], captions: Sequence[str]) -> Prepared:
         bad = self._towers.load_images(pictures)
         good = [picture for picture in pictures if picture not in bad]
         read = self._marker.read(captions)
         # The captions as they are, too: plain CLIP beside this run reads those, in the same pass.
         self._towers.load_texts([*captions, *read] if read != list(captions) else read)
-        ids, self._eos, _ = self._view.tokenize(read)
+        ids, self._eos, cut = self._view.tokenize(read)
         self._marks = self._marker.mark(read, ids, self._eos)
         self._pictures, self._captions = _places(good), _places(captions)
         self._images = self._towers.image_store(good)
         self._texts = self._towers.text_store(read, self._view.shape.text_tokens)
-        return bad
+        return Prepared(bad, cut)
 
     @torch.inference_mode()
     def scores(self, blocks: Sequence[Block]) -> list[Matrix]:

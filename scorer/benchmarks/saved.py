@@ -21,10 +21,14 @@ FORMAT = 1  # raise it when the meaning of saved scores changes
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The scores of a part by one judge, and which of the part's distinct pictures were not readable, by place."""
+    """The scores of a part by one judge, and which of the part's distinct pictures were not readable, by place.
+
+    cut: how many captions were cut to fit.
+    """
 
     raw: Raw
     unreadable: NDArray[np.int64]
+    cut: int
 
 
 def digest(part: Part, examples: Sequence[Example], present: NDArray[np.bool_], judge: Judge, seed: int) -> str:
@@ -49,7 +53,7 @@ def read(path: Path, wanted: str) -> Saved | None:
             if str(file["digest"]) != wanted:
                 return None
             raw = {name.removeprefix("raw."): file[name] for name in file.files if name.startswith("raw.")}
-            return Saved(raw, file["unreadable"])
+            return Saved(raw, file["unreadable"], int(file["cut"]))
     except (OSError, ValueError, KeyError, zipfile.BadZipFile):
         return None
 
@@ -60,7 +64,7 @@ def write(path: Path, wanted: str, saved: Saved) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with temporary.open("wb") as file:
         arrays = {f"raw.{name}": values for name, values in saved.raw.items()}
-        np.savez_compressed(file, digest=np.array(wanted), unreadable=saved.unreadable, **arrays)
+        np.savez_compressed(file, digest=np.array(wanted), unreadable=saved.unreadable, cut=saved.cut, **arrays)
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)

@@ -7,7 +7,7 @@ import numpy as np
 
 from scorer.benchmarks.base import Benchmark, Example, Loaded, Part, Picture, Source
 from scorer.benchmarks.figures import Result
-from scorer.benchmarks.judges import Block, Matrix
+from scorer.benchmarks.judges import Block, Matrix, Prepared
 from scorer.benchmarks.kinds import Kind, TwoPositives
 from scorer.seeding import seed_of
 
@@ -24,9 +24,9 @@ class Formula:
         self.blocks = 0
         self.prepared: list[tuple[int, int]] = []
 
-    def prepare(self, pictures: Sequence[Picture], captions: Sequence[str]) -> frozenset[Picture]:
+    def prepare(self, pictures: Sequence[Picture], captions: Sequence[str]) -> Prepared:
         self.prepared.append((len(pictures), len(captions)))
-        return frozenset()
+        return Prepared()
 
     def scores(self, blocks: Sequence[Block]) -> list[Matrix]:
         self.blocks += len(blocks)

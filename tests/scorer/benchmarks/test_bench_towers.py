@@ -15,6 +15,7 @@ from torch import Tensor
 from scorer.benchmarks.base import Example, Loaded, Picture
 from scorer.benchmarks.judges import Block
 from scorer.benchmarks.kinds import Choice, Retrieval, Twins, TwoPositives
+from scorer.benchmarks.report import report_text
 from scorer.benchmarks.run import run_benchmark
 from scorer.benchmarks.runs import CosineJudge, RunJudge
 from scorer.benchmarks.towers import TowerPool
@@ -24,7 +25,7 @@ from scorer.errors import CheckpointError
 from scorer.features import Clip, load_clip
 from scorer.score import score
 
-LONG = "a red circle above a blue square and then a good deal more to read than a run of few rows can hold"
+LONG = "a red circle above a blue square and then a good deal more to read than fits"
 
 
 def silent(*_: object) -> None:
@@ -97,7 +98,8 @@ def test_long_captions_are_cut_for_the_run_alone(pool: TowerPool, run: Path, cli
     towers = pool.of(clip_name, "random")
     judge = RunJudge("run", run / BEST, pool, LlmConfig())
     texts = ["a red circle", LONG]
-    judge.prepare([], texts)
+    assert judge.prepare([], texts).cut == 1
+    assert CosineJudge(towers).prepare([], texts).cut == 0
     view = towers.view(16)
     ids, _, cut = view.tokenize(texts)
     assert cut == 1
@@ -142,7 +144,7 @@ def test_a_box_is_what_is_seen(pool: TowerPool, clip_name: str, tmp_path: Path) 
         Picture(tmp_path / "blue.png"),
         Picture(both, (0, 0, 32, 32)),
     ]
-    assert judge.prepare(pictures, ["a", "b"]) == frozenset()
+    assert judge.prepare(pictures, ["a", "b"]).unreadable == frozenset()
     (found,) = judge.scores([Block(tuple(pictures), ("a", "b"))])
     assert np.array_equal(found[1], found[2])
     assert not np.allclose(found[1], found[0], atol=1e-4)
@@ -223,6 +225,17 @@ def test_a_scorer_that_normalises_over_the_batch_sees_one_image_at_a_time(
     assert np.allclose(together, alone, atol=1e-5)
 
 
+def test_captions_that_are_cut_are_reported(
+    pool: TowerPool, run: Path, pictures: list[Picture], tmp_path: Path
+) -> None:
+    loaded = Loaded([Example("0", (pictures[0],), (LONG, "a circle"))])
+    for _ in range(2):  # the second time from what was saved
+        judge = RunJudge("run", run / BEST, pool, LlmConfig())
+        report = run_benchmark([judge], small(tmp_path, Choice(), loaded), tmp_path, tmp_path / "scores", resamples=0)
+        assert report.parts[0].cut_captions == {"run": 1}
+        assert "first: 1 captions are cut to fit run" in report_text(report)
+
+
 def test_other_towers_than_the_run_was_trained_with(run: Path, clip_name: str, pool: TowerPool) -> None:
     real = pool.of(clip_name, "random")
     with torch.no_grad():
@@ -238,4 +251,4 @@ def test_pictures_in_other_modes_are_read(pool: TowerPool, clip_name: str, tmp_p
         Image.new("RGB", (20, 10), (90, 90, 90)).convert(mode).save(data, "TIFF" if mode == "CMYK" else "PNG")
         (tmp_path / mode).write_bytes(data.getvalue())
         found.append(Picture(tmp_path / mode))
-    assert CosineJudge(pool.of(clip_name, "random")).prepare(found, ["a"]) == frozenset()
+    assert CosineJudge(pool.of(clip_name, "random")).prepare(found, ["a"]).unreadable == frozenset()
