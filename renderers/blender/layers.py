@@ -1,16 +1,17 @@
 """`python -m renderers.blender.layers --log LOG`: render layers for the sprite bank, one JSON line each.
 
 Requests: {"settings": RenderSettings} once, then {"kind", "key": PlateKey or SpriteKey, "path"} each.
-Answers: {"ready", "error"}, then {"ok", "error", "bytes"} each. The layer is `{path}.npy` (float16, (C, H, W)) and
-`{path}.json`, which is written last and says where things are in it. Both come into being under
-other names, so that any number of processes may make the same layer at once.
+Answers: {"ready", "error"}, then {"ok", "error", "bytes"} each. The layer is `{path}.npy` (uint16, (C, H, W)) and
+`{path}.json`, which is written last: the "scales" that make each plane's numbers linear values again, and where things
+are in it. Both come into being under other names, so that any number of processes may make the same layer at once.
+Whole numbers, because halves of floats take twenty times as long to read.
 
 plate: red, green, blue; the key light's share of their luminance; depth along the camera's axis in metres; 1 + the
 number of the slab; and, where the stage has a projected picture, how much of its red, green and blue is seen.
 own: red, green, blue in a white key light of pi W/m2; the same in a white fill of radiance 1; alpha. Premultiplied.
 paint: the same without what depends on the paint, then six planes to be multiplied by its linear colour; alpha.
-cast: seen from the sun, without perspective: alpha, depth; seen from above: how bright the floor is in the fill
-light against open floor.
+cast: seen from the sun, without perspective: alpha, and depth from the near side of a ball around the model on; seen
+from above: how bright the floor is in the fill light against open floor.
 """
 
 import argparse
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 
 # Layers are used many times: they deserve more samples than a picture.
-PLATE_SAMPLES, SPRITE_SAMPLES, FLOOR_SAMPLES, OUTLINE_SAMPLES = 24, 24, 32, 16
+PLATE_SAMPLES, SPRITE_SAMPLES, FLOOR_SAMPLES, OUTLINE_SAMPLES = 12, 16, 24, 16
 WHITE = (1.0, 1.0, 1.0)
 BLACK = (0.0, 0.0, 0.0)
 # What an object stands on while its sprite is made: matt, of the albedo that furniture and ground usually have.
@@ -61,6 +62,8 @@ MARGIN = 1.04
 # Half the width of the patch of floor around the object whose darkness is kept, in longest sides.
 FLOOR_REACH = 1.25
 FAR = 10.0
+# Nothing in a layer is brighter than so many times white.
+WHITEST = 8.0
 
 
 class Worker:
@@ -138,7 +141,7 @@ class Studio:
         # No shadow falls on what glows by itself.
         shaded = np.array([False, *(slab.surface.lit for slab in key.slabs)])[np.round(ids).astype(int)]
         planes = [*np.moveaxis(total, 2, 0), share * shaded, depth, ids, *gain]
-        return np.stack(planes), {}
+        return np.stack(planes), {"exact": [4, 5]}
 
     def look(self, key: SpriteKey) -> tuple[Floats, dict[str, Any]]:
         """What a model looks like, cut out of its picture."""
@@ -181,8 +184,8 @@ class Studio:
         floor = self._floor(key.px, item) / self._bare_floor()
         right, up, forward = camera_axes(sun)
         facts = {"centre": centre, "axes": [right, [-value for value in up], forward], "half": half}
-        # Depth counts from the middle; beside the outline it is never read alone.
-        depth = np.where(depth > 0, depth - FAR, 0.0)
+        # Depth counts from where the box around the object begins; beside the outline it is never read alone.
+        depth = np.where(depth > 0, depth - (FAR - half), 0.0)
         return np.stack([alpha, depth, np.minimum(floor, 1.0)]), {**facts, "floor": FLOOR_REACH}
 
     def _floor(self, px: int, *items: ObjectSpec) -> Floats:
@@ -251,12 +254,17 @@ class Studio:
 def _store(path: Path, planes: Floats, facts: dict[str, Any]) -> int:
     """Write a layer under other names, then rename."""
     assert np.isfinite(planes).all()
+    values = np.clip(planes, 0.0, None)
+    peaks = values.max(axis=(1, 2))
+    # Beyond WHITEST nothing looks brighter, and what is dark would be told apart less.
+    shown = np.array([plane not in facts.get("exact", ()) for plane in range(len(planes))])
+    scales = np.maximum(np.where(shown, np.minimum(peaks, WHITEST), peaks), 1e-6) / 65535
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}-{os.getpid()}")
     with partial.open("wb") as stream:
-        np.save(stream, np.clip(planes, -60000, 60000).astype(np.float16))
+        np.save(stream, np.minimum(np.round(values / scales[:, None, None]), 65535).astype(np.uint16))
     partial.replace(f"{path}.npy")
-    partial.write_text(json.dumps(facts))
+    partial.write_text(json.dumps({"scales": scales.tolist(), **facts}))
     partial.replace(f"{path}.json")
     return sum(Path(f"{path}{suffix}").stat().st_size for suffix in (".npy", ".json"))
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from generator.specs import RenderSettings, to_json
 from renderers.sprites.keys import Key, kind_of, name_of
 
-VERSION = 1
-# Decoded layers kept in memory, whatever the number of pairs and the size of the bank.
+VERSION = 2
+# Layers kept in memory, whatever the number of pairs and the size of the bank.
 MEMORY_BYTES = 384 * 2**20
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,10 +35,20 @@ class BankError(Exception):
 
 @dataclass(frozen=True)
 class Layer:
-    """planes: (C, H, W) float16 on disk, mapped into memory; facts: where things are in it."""
+    """planes: (C, H, W) uint16 on disk, mapped into memory; scales (C,): what makes linear values of them; facts: where
+    things are in it."""
 
-    planes: NDArray[np.float16]
+    planes: NDArray[np.uint16]
+    scales: NDArray[np.float32]
     facts: dict[str, Any]
+
+    def values(self) -> NDArray[np.float32]:
+        """All of it as linear values."""
+        return self.planes.astype(np.float32) * self.scales[:, None, None]
+
+    def in_memory(self) -> "Layer":
+        """The same, read now."""
+        return Layer(np.array(self.planes), self.scales, self.facts)
 
 
 class Bank:
@@ -66,11 +76,11 @@ class Bank:
         try:
             planes = np.load(f"{path}.npy", mmap_mode="r")
             facts = json.loads(Path(f"{path}.json").read_text())
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, KeyError) as error:
             Path(f"{path}.json").unlink(missing_ok=True)
             self._complete.discard(path.name)
             raise BankError(f"{path}: {error}; removed, to be made again") from error
-        return Layer(planes, facts)
+        return Layer(planes, np.array(facts["scales"], np.float32), facts)
 
     def _has(self, key: Key) -> bool:
         name = self._name(key)

@@ -14,7 +14,7 @@ from PIL import Image
 
 from generator.specs import CameraSpec, ObjectSpec, SceneSpec, SlabSpec, SurfaceSpec, bearing_deg, camera_axes
 from renderers.sprites import light, resample
-from renderers.sprites.bank import MEMORY_BYTES, Bank, Kept
+from renderers.sprites.bank import MEMORY_BYTES, Bank, Kept, Layer
 from renderers.sprites.keys import SpriteKey, picture_of, plate_key, scene_keys, sprite_keys
 from renderers.sprites.light import Cast, Caster, Surroundings
 
@@ -31,6 +31,8 @@ FOOT_WEIGHT = 3.0
 COARSE = 4
 # A picture projected onto the stage is seen where the plate says so, but for the plate's own noise.
 PICTURE_NOISE = 0.01
+# What a plate counts for: it stays on disk, but its file stays open.
+PLATE_BYTES = 4 * 2**20
 
 
 @dataclass(frozen=True)
@@ -47,16 +49,12 @@ class Cut:
 
 @dataclass(frozen=True)
 class Look:
-    """A sprite decoded. planes (7 or 13, H, W) as renderers.blender.layers says; corners (8, 3) of the model's box,
+    """A sprite in memory. layer: 7 or 13 planes, as renderers.blender.layers says; corners (8, 3) of the model's box,
     feet first, and where they are in it, pixels (8, 2)."""
 
-    planes: Floats
+    layer: Layer
     corners: Doubles
     pixels: Doubles
-
-    @property
-    def nbytes(self) -> int:
-        return self.planes.nbytes
 
 
 @dataclass(frozen=True)
@@ -115,8 +113,8 @@ class Compositor:
         picture = picture_of(scene)
         wanted = (key, scene.camera, picture)
         if self._last is None or self._last[0] != wanted:
-            planes = self._kept.get(key, lambda: self._bank.read(key).planes.astype(np.float32), lambda x: x.nbytes)
-            window = view.window(key.camera, key.px)
+            layer = self._kept.get(key, lambda: self._bank.read(key), lambda _: PLATE_BYTES)
+            planes, window = _windowed(layer, view.window(key.camera, key.px))
             smooth = [resample.cut(plane, window, self._size_px) for plane in (*planes[:4], *planes[6:])]
             depth, ids = (resample.cut(plane, window, self._size_px, exact=True) for plane in planes[4:6])
             rgb = np.stack(smooth[:3])
@@ -124,7 +122,7 @@ class Compositor:
                 gain = np.stack(smooth[4:])
                 rgb += np.where(gain > PICTURE_NOISE, gain, 0) * self._picture(picture)
             far = np.where(depth > 0, depth, np.float32(1e6))
-            cut = Cut(rgb, np.clip(smooth[3], 0, 1), far, ids.astype(np.uint8), view.points(far))
+            cut = Cut(rgb, smooth[3], far, np.round(ids).astype(np.uint8), view.points(far))
             self._last = (wanted, cut)
         return self._last[1]
 
@@ -145,7 +143,7 @@ class Compositor:
 
     def _thing(self, scene: SceneSpec, item: ObjectSpec, view: "View") -> Thing:
         look_key, cast_key = sprite_keys(scene, item, self._size_px)
-        look = self._kept.get(look_key, lambda: self._look(look_key), lambda x: x.nbytes)
+        look = self._kept.get(look_key, lambda: self._look(look_key), lambda x: x.layer.planes.nbytes)
         cast: Cast = self._kept.get(cast_key, lambda: light.decode_cast(self._bank.read(cast_key)), lambda x: x.nbytes)
         # The sprite's world is this one turned until the camera stands on the side of -y.
         turn = _about_z(-bearing_deg(scene.camera, item.position_m))
@@ -163,8 +161,8 @@ class Compositor:
         )
 
     def _look(self, key: SpriteKey) -> Look:
-        layer = self._bank.read(key)
-        return Look(layer.planes.astype(np.float32), np.array(layer.facts["corners"]), np.array(layer.facts["pixels"]))
+        layer = self._bank.read(key).in_memory()
+        return Look(layer, np.array(layer.facts["corners"]), np.array(layer.facts["pixels"]))
 
 
 class View:
@@ -229,6 +227,18 @@ class View:
         return points
 
 
+def _windowed(
+    layer: Layer, window: tuple[float, float, float, float]
+) -> tuple[Floats, tuple[float, float, float, float]]:
+    """The part of a plate (C, h, w) that a window and the pixels around it need, and the window in it."""
+    height, width = layer.planes.shape[1:]
+    left, top = max(0, int(window[0]) - 2), max(0, int(window[1]) - 2)
+    right, bottom = min(width, int(window[2]) + 3), min(height, int(window[3]) + 3)
+    planes = layer.planes[:, top:bottom, left:right].astype(np.float32)
+    planes *= layer.scales[:, None, None]
+    return planes, (window[0] - left, window[1] - top, window[2] - left, window[3] - top)
+
+
 def _shading(cut: Cut, things: Sequence[Thing]) -> Floats:
     """What is left (H, W) of the light on the empty stage when the objects stand there."""
     key = np.ones(cut.share.shape, np.float32)
@@ -259,27 +269,30 @@ def _bounds(found: NDArray[np.bool_], size_px: int) -> tuple[slice, slice]:
 
 def _lit(thing: Thing, scene: SceneSpec, view: View, surroundings: Surroundings, others: Sequence[Caster]) -> Floats:
     """A sprite's (4, H, W) premultiplied linear colour and alpha in the light that reaches its place."""
-    lamp, planes = scene.light, thing.look.planes
-    height, width = planes.shape[1:]
+    lamp, layer = scene.light, thing.look.layer
+    height, width = layer.planes.shape[1:]
     grid = _upright(thing, view)  # (rows, columns, 3)
     points = grid.reshape(-1, 3)
     key = surroundings.key(points)
     for caster in others:
         key = key * (1 - caster.shadow(points.T.astype(np.float32)))
-    middle = grid[:, GRID[1] // 2]
-    fill = surroundings.fill(middle, -view.towards)
-    key_gain = _spread(key.reshape(GRID), height, width)
-    fill_gain = _spread(fill[:, None], height, 1)
-    key_rgb = _linear(lamp.key_rgb) * (lamp.key_strength / np.pi)
-    fill_rgb = _linear(lamp.fill_rgb) * lamp.fill_strength
-    parts = []
-    for channel in range(3):
-        from_key, from_fill = planes[channel], planes[3 + channel]
-        if thing.spec.paint is not None and len(planes) > 7:
-            paint = _linear(thing.spec.paint)[channel]
-            from_key, from_fill = from_key + paint * planes[6 + channel], from_fill + paint * planes[9 + channel]
-        parts.append(from_key * (key_gain * key_rgb[channel]) + from_fill * (fill_gain * fill_rgb[channel]))
-    return np.stack([*parts, planes[-1]])
+    fill = surroundings.fill(grid[:, GRID[1] // 2], -view.towards)
+    planes = layer.planes.astype(np.float32)
+    # Each colour is a sum of planes: what comes of the key light, of the fill, and of the paint in either.
+    lights = np.stack(
+        [_linear(lamp.key_rgb) * (lamp.key_strength / np.pi), _linear(lamp.fill_rgb) * lamp.fill_strength]
+    )
+    weights = lights * layer.scales[:6].reshape(2, 3)
+    sums = planes[:6].reshape(2, 3, height, width) * weights[..., None, None]
+    if thing.spec.paint is not None and len(planes) > 7:
+        weights = lights * _linear(thing.spec.paint) * layer.scales[6:12].reshape(2, 3)
+        sums += planes[6:12].reshape(2, 3, height, width) * weights[..., None, None]
+    lit = np.empty((4, height, width), np.float32)
+    np.multiply(sums[0], _spread(key.reshape(GRID), height, width), out=lit[:3])
+    sums[1] *= _spread(fill[:, None], height, 1)
+    lit[:3] += sums[1]
+    np.multiply(planes[-1], layer.scales[-1], out=lit[3])
+    return lit
 
 
 def _upright(thing: Thing, view: View) -> Doubles:

@@ -55,13 +55,13 @@ class Cast:
 
 def decode_cast(layer: Layer) -> Cast:
     """Blur the outline, level by level, and let the darkness of the floor end softly."""
-    alpha, depth, floor = layer.planes.astype(np.float32)
+    alpha, depth, floor = layer.values()
     half = float(layer.facts["half"])
     outline = np.pad(alpha, PADDING_PX)
     shadows = np.stack([_blurred(outline, blur) for blur in BLURS_PX])
     # What is in front of a point is the mean of what is nearest to it in the sun's view: the wider the blur that it
     # takes to find something, the less it weighs; where nothing is found, the mean of all.
-    nearness = np.pad(alpha * (0.5 + 0.5 * np.clip(depth / half, -1, 1)), PADDING_PX)
+    nearness = np.pad(alpha * depth / (2 * half), PADDING_PX)
     usual = float(nearness.sum() / max(outline.sum(), 1e-6))
     found, weights = np.full(outline.shape, 0.02 * usual), np.full(outline.shape, 0.02)
     for level, weight in SEARCH:
@@ -95,7 +95,8 @@ class Caster:
     def bounds(self, points: Floats) -> NDArray[np.bool_]:
         """Which of the points (3, ...) the shadow may fall on."""
         across, down, away = self._in_sun(points)
-        reach = np.float32(self.cast.half * (1 + 2 * PADDING_PX / self.cast.shadows.shape[1]))
+        # The soft rim of a shadow is as wide as it is far behind the object; farther behind it is faint.
+        reach = np.float32(self.cast.half * (1 + self.softness))
         found: NDArray[np.bool_] = (np.abs(across) < reach) & (np.abs(down) < reach) & (away > -self.cast.half)
         return found
 

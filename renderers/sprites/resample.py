@@ -1,5 +1,6 @@
 """Planes cut, resized and turned, and linear light made into 8-bit sRGB: all in numpy and Pillow."""
 
+import math
 from functools import cache
 
 import numpy as np
@@ -13,6 +14,8 @@ STEPS = 1 << 14
 # Standard deviation of the grain, in 8-bit steps.
 GRAIN = 0.5
 GRAIN_PX = 2048
+# An 8-bit step is counted in so many parts, until the grain is in.
+FINE_BITS = 6
 # Sprites sampled more coarsely than this, in sprite pixels per picture pixel, are averaged first.
 COARSE = 1.35
 
@@ -47,9 +50,10 @@ def warp(planes: Floats, to_source: NDArray[np.float64], size_px: int) -> tuple[
     x = np.arange(columns.start, columns.stop, dtype=np.float32) + np.float32(0.5)
     y = np.arange(rows.start, rows.stop, dtype=np.float32)[:, None] + np.float32(0.5)
     (ax, ay), (bx, by), (cx, cy) = to_source.astype(np.float32)
-    # One pixel of nothing all around, so that what lies outside is found there.
-    padded = np.pad(planes, ((0, 0), (1, 1), (1, 1)))
-    height, width = padded.shape[1:]
+    # Nothing all around, so that what lies outside is found there.
+    height, width = planes.shape[1] + 3, planes.shape[2] + 3
+    padded = np.zeros((len(planes), height, width), np.float32)
+    padded[:, 1:-2, 1:-2] = planes
     across = np.clip(ax * x + bx * y + (cx + np.float32(0.5)), 0, np.float32(width - 1.001))
     down = np.clip(ay * x + by * y + (cy + np.float32(0.5)), 0, np.float32(height - 1.001))
     left, top = across.astype(np.int32), down.astype(np.int32)
@@ -76,14 +80,15 @@ def _covered(shape: tuple[int, ...], to_source: NDArray[np.float64], size_px: in
 
 def encode(planes: Floats, seed: int) -> NDArray[np.uint8]:
     """Linear planes (3, H, W) as Blender's standard view shows them, with the grain of a seed: (H, W, 3) sRGB."""
-    steps = np.clip(planes * np.float32(STEPS - 1) + np.float32(0.5), 0, STEPS - 1).astype(np.int32)
-    values = _shown().take(steps)
+    steps = (planes * np.float32(STEPS - 1)).astype(np.intp)
+    values = _shown().take(steps, mode="clip")
     values += grain(seed, planes.shape[1])
-    return np.ascontiguousarray(np.clip(values, 0, 255).astype(np.uint8).transpose(1, 2, 0))
+    np.right_shift(values, FINE_BITS, out=values)
+    return np.ascontiguousarray(np.clip(values, 0, 255, out=values).transpose(1, 2, 0).astype(np.uint8))
 
 
-def grain(seed: int, size_px: int) -> Floats:
-    """Faint noise (H, W) as a sensor's, the same for the same seed: a window of one fixed pattern."""
+def grain(seed: int, size_px: int) -> NDArray[np.int16]:
+    """Faint noise (H, W) as a sensor's, in parts of an 8-bit step: for each seed a window of one fixed pattern."""
     tile = _grain_tile()
     room = len(tile) - size_px
     # Any odd steps do: neighbouring seeds must not show neighbouring windows.
@@ -97,11 +102,12 @@ def to_linear(srgb: NDArray[np.uint8]) -> Floats:
 
 
 @cache
-def _shown() -> Floats:
-    """8-bit sRGB of each step of linear light, plus the half that makes a cut-off a rounding."""
-    linear = np.linspace(0, 1, STEPS)
+def _shown() -> NDArray[np.int16]:
+    """sRGB of each step of linear light in parts of an 8-bit step, plus the half that makes a cut-off a rounding."""
+    linear = (np.arange(STEPS) + 0.5) / STEPS
     shown = np.where(linear <= 0.0031308, linear * 12.92, 1.055 * linear ** (1 / 2.4) - 0.055)
-    return (255 * shown + 0.5).astype(np.float32)
+    parts: NDArray[np.int16] = np.round((255 * shown + 0.5) * 2**FINE_BITS).astype(np.int16)
+    return parts
 
 
 @cache
@@ -111,9 +117,9 @@ def _linear() -> Floats:
 
 
 @cache
-def _grain_tile() -> Floats:
+def _grain_tile() -> NDArray[np.int16]:
     """White noise of uniform hashes, four of them added up to be nearly normal."""
-    size = max(GRAIN_PX, 1)
+    size = GRAIN_PX
     numbers = np.arange(4 * size * size, dtype=np.uint64)
     # A generator of random numbers in one line (SplitMix64): the same on all platforms.
     numbers = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -121,5 +127,5 @@ def _grain_tile() -> Floats:
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     uniform = (numbers >> np.uint64(40)).astype(np.float32) / np.float32(1 << 24)
     total = uniform.reshape(4, size, size).sum(axis=0) - 2
-    tile: Floats = (total * np.float32(GRAIN / np.sqrt(4 / 12))).astype(np.float32)
+    tile: NDArray[np.int16] = np.round(total * (GRAIN * 2**FINE_BITS / math.sqrt(4 / 12))).astype(np.int16)
     return tile
