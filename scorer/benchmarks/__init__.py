@@ -35,7 +35,7 @@ ROWS of test_bench_real.py puts a benchmark's real rows before them.
 
 from scorer.benchmarks import sugarcrepe, sugarcrepe_pp, whatsup
 from scorer.benchmarks.base import Benchmark
-from scorer.errors import ConfigError
+from scorer.errors import ConfigError, unknown
 
 __all__ = ["BENCHMARKS", "chosen"]
 
@@ -47,7 +47,7 @@ BENCHMARKS: dict[str, Benchmark] = {
 def chosen(names: tuple[str, ...]) -> list[Benchmark]:
     """The benchmarks of these names; "all" is all of them. ConfigError for an unknown name."""
     wanted = tuple(BENCHMARKS) if "all" in names else tuple(dict.fromkeys(names))
-    unknown = [name for name in wanted if name not in BENCHMARKS]
-    if unknown:
-        raise ConfigError(f"--benchmark {unknown[0]}: unknown; known are all, {', '.join(BENCHMARKS)}")
+    for name in wanted:
+        if name not in BENCHMARKS:
+            raise ConfigError(f"--benchmark: {unknown('benchmark', name, ['all', *BENCHMARKS])}")
     return [BENCHMARKS[name] for name in wanted]

@@ -14,7 +14,7 @@ from scorer.benchmarks.runs import CosineJudge, RunJudge
 from scorer.benchmarks.towers import TowerPool
 from scorer.cache import default_root
 from scorer.configs import EvalConfig
-from scorer.errors import ConfigError, DataError
+from scorer.errors import ConfigError, DataError, missing
 from scorer.features import label
 from scorer.splits import show_progress
 
@@ -76,7 +76,7 @@ def _checked_root(config: EvalConfig) -> Path:
     if config.root is None:
         raise ConfigError("--benchmark needs --root PATH; see: python -m scorer benchmarks")
     if not config.root.is_dir():
-        raise ConfigError(f"--root {config.root}: no such folder")
+        raise ConfigError(f"--root: {missing(config.root, 'directory')}")
     if config.resamples < 0:
         raise ConfigError(f"--resamples {config.resamples}: must not be negative")
     return config.root
