@@ -3,13 +3,12 @@
 import csv
 import json
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from generator.assets.catalog import Asset
 from generator.card import CREDITS_IN_CARD, HUB_SPLITS, SIZES, WHAT_DIFFERS, cell, licence_id, model_link
 from generator.coco.credits import Credit, as_csv, as_markdown
+from generator.export.credits import photo_credits
 from generator.export.source import Format, Source
 from generator.export.tally import Tally
 from generator.merge import credited
@@ -19,8 +18,9 @@ CREDIT_COLUMNS = ("uid", "noun", "title", "author", "licence", "url", "sha256")
 
 def write_card(folder: Path, name: str, to: str, form: Format, source: Source, tally: Tally) -> None:
     """FOLDER/README.md, credits.csv and, where there are photographs, photo_credits.csv. name: of the export."""
-    assets = [asset for asset in credited(source.folders).assets if tally.assets[asset.uid]]
-    photos = _photo_credits(source.folders, tally.photographs)
+    with source.credits() as folders:
+        assets = [asset for asset in credited(folders).assets if tally.assets[asset.uid]]
+        photos = _photo_credits(folders, tally.photographs)
     with (folder / "credits.csv").open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow((*CREDIT_COLUMNS, "pairs"))
@@ -133,19 +133,8 @@ def _credits(tally: Tally, assets: list[Asset], photos: list[Credit]) -> str:
 
 
 def _photo_credits(folders: tuple[Path, ...], wanted: set[str]) -> list[Credit]:
-    found: dict[int, Credit] = {}
-    for folder in folders:
-        path = folder / "photo_credits.csv"
-        if path.is_file():
-            with path.open(encoding="utf-8", newline="") as stream:
-                for row in csv.DictReader(stream):
-                    if row["image_id"] in wanted:
-                        found[int(row["image_id"])] = _credit(row)
+    found = {row.image_id: row for folder in folders for row in photo_credits(folder) if str(row.image_id) in wanted}
     return [found[number] for number in sorted(found)]
-
-
-def _credit(row: Mapping[str, Any]) -> Credit:
-    return Credit(int(row["image_id"]), row["file_name"], row["flickr_url"], row["license"], row["license_url"])
 
 
 def _splits(tally: Tally) -> list[str]:

@@ -1,7 +1,6 @@
 """COCO: instances.json and captions.json with the images, for pycocotools and all that reads through it."""
 
 import contextlib
-import csv
 import io
 import shutil
 from collections.abc import Iterator, Mapping
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from generator.errors import DataError
 from generator.export.captions import captions_of, replaced
+from generator.export.credits import photo_credits
 from generator.export.folder import file_name, json_items, picture, put, sides_of, size_of, text_of
 from generator.export.rle import encode
 from generator.export.source import Format, Part
@@ -149,15 +149,11 @@ class _Licences:
         self.entries: list[dict[str, Any]] = [{"id": 0, "name": "see credits.csv beside this folder", "url": ""}]
         self._photos: dict[str, tuple[int, str]] = {}
         numbers: dict[tuple[str, str], int] = {}
-        for folder in part.source.folders:
-            path = folder / "photo_credits.csv"
-            if not path.is_file():
-                continue
-            with path.open(encoding="utf-8", newline="") as stream:
-                for row in csv.DictReader(stream):
-                    licence = (row["license"], row["license_url"])
-                    number = numbers.setdefault(licence, len(numbers) + 1)
-                    self._photos[row["image_id"]] = number, row["flickr_url"]
+        with part.source.credits() as folders:
+            rows = [row for folder in folders for row in photo_credits(folder)]
+        for row in rows:
+            number = numbers.setdefault((row.license, row.license_url), len(numbers) + 1)
+            self._photos[str(row.image_id)] = number, row.flickr_url
         self.entries += [{"id": number, "name": name, "url": url} for (name, url), number in numbers.items()]
 
     def of(self, photo: str) -> dict[str, Any]:

@@ -161,7 +161,7 @@ def test_a_damaged_shard_stops_it_and_leaves_nothing(runs: dict[str, Path], tmp_
         export(tmp_path / "it", "coco", run)
     shutil.copyfile(run / "train" / "00000.tar", tar)
     (run / "val" / "00000.tar").write_bytes(bytes(10240))
-    with pytest.raises(DataError, match=r"val/00000\.tar: no pair in it, its json says \d"):
+    with pytest.raises(DataError, match=r"val/00000\.tar holds 0 pairs, its json says \d"):
         export(tmp_path / "it", "coco", run)
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
@@ -176,6 +176,20 @@ def test_a_full_disk_is_one_line(runs: dict[str, Path], tmp_path: Path) -> None:
     assert done.returncode == 2
     assert re.search(r"^error: cannot write .*/it: File too large$", done.stderr, re.MULTILINE)
     assert not list(tmp_path.iterdir())
+
+
+def test_runs_in_a_store_are_read_shard_by_shard(runs: dict[str, Path], tmp_path: Path) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    store = fsspec.filesystem("memory")
+    for name in ("spatial", "photos"):
+        store.put(f"{runs[name]}/", f"/exported/{name}/", recursive=True)
+    urls = [Path(f"memory://exported/{name}") for name in ("spatial", "photos")]
+    for to in ("coco", "hf"):
+        local = export(tmp_path / "local" / to, to, runs["spatial"], runs["photos"])
+        assert contents(export(tmp_path / "store" / to, to, *urls)) == contents(local)
+    with pytest.raises(DataError, match=r"memory://exported/none: no run is there"):
+        export(tmp_path / "none", "hf", Path("memory://exported/none"))
+    store.rm("/exported", recursive=True)
 
 
 def test_no_run_no_export(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """MosaicML streaming, read by its own StreamingDataset."""
 
+import hashlib
+import io
 import json
 import os
 import subprocess
@@ -7,17 +9,19 @@ from pathlib import Path
 
 import pytest
 from export_runs import export, export_runs, samples
+from PIL import Image
 
 from generator.errors import DependencyError
 
 ROOT = Path(__file__).resolve().parents[2]
 READ = """
-import hashlib, io, json, sys
+import hashlib, json, sys
 from streaming import StreamingDataset
 rows = []
 for row in StreamingDataset(local=sys.argv[1], batch_size=1, shuffle=False):
-    row["image_0"].load(), row["image_1"].load(), row["mask_0"].load()
-    rows.append([row["key"], hashlib.sha256(row["image_0"].tobytes()).hexdigest(), row["record"]["captions_0"]])
+    names = ("image_0", "image_1", "mask_0", "mask_1")
+    digests = [hashlib.sha256(row[name].tobytes()).hexdigest() for name in names]
+    rows.append([row["key"], digests, row["record"]["captions_0"]])
 print(json.dumps(rows))
 """
 
@@ -46,20 +50,33 @@ def test_its_own_data_set_reads_every_pair(runs: dict[str, Path], tmp_path: Path
     python = os.environ.get("TWINSCENE_MOSAIC")
     if not python:
         pytest.skip("TWINSCENE_MOSAIC names no Python with mosaicml-streaming")
-    out = tmp_path / "it"
-    words = [
-        "-m",
-        "generator",
-        "export",
-        str(runs["spatial"]),
-        str(runs["photos"]),
-        "--to",
-        "mosaic",
-        "--out",
-        str(out),
-    ]
-    subprocess.run([python, *words], cwd=ROOT, check=True, timeout=180)
-    # Photographs come without masks and without twins here.
-    assert json.loads((out / "export.json").read_text())["left_out"] == {"no second image": 20}
-    assert json.loads((out / "train" / "index.json").read_text())["shards"]
-    assert samples(runs["spatial"])
+    out, mixed = tmp_path / "it", tmp_path / "mixed"
+
+    def run(*words: str) -> str:
+        return subprocess.run(
+            [python, *words], cwd=ROOT, check=True, capture_output=True, text=True, timeout=180
+        ).stdout
+
+    def make(folder: Path, *names: str) -> None:
+        run("-m", "generator", "export", *(str(runs[name]) for name in names), "--to", "mosaic", "--out", str(folder))
+
+    make(out, "spatial")
+    rows = json.loads(run("-c", READ, str(out / "train")))
+    wanted = samples(runs["spatial"], "train")
+    assert [row[0] for row in rows] == [sample.record.key for sample in wanted]
+    for (_, digests, captions), sample in zip(rows, wanted, strict=True):
+        files = (sample.image(0), sample.image(1), sample.mask(0), sample.mask(1))
+        assert digests == [pixels(data) for data in files]
+        assert tuple(captions) == sample.record.captions_0
+    again = tmp_path / "again"
+    make(again, "spatial")
+    for path in (out / "train").iterdir():
+        assert path.read_bytes() == (again / "train" / path.name).read_bytes()
+    make(mixed, "spatial", "photos")
+    assert json.loads((mixed / "export.json").read_text())["left_out"] == {"no second image": 20}
+
+
+def pixels(data: bytes | None) -> str:
+    assert data is not None
+    with Image.open(io.BytesIO(data)) as image:
+        return hashlib.sha256(image.tobytes()).hexdigest()
