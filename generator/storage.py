@@ -16,9 +16,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from generator.errors import DependencyError, OutputError
+from generator.errors import DataError, DependencyError, OutputError, no_run
 from generator.records import SPLITS
 from generator.shards import read_json, replacing
 
@@ -263,6 +263,13 @@ class Reading:
         self.name = url_of(where) or str(where)
         self._url = url_of(where)
         self._folder = where
+
+    def described(self, names: set[str]) -> dict[str, Any]:
+        """run.json. Raises DataError where there is none."""
+        if "run.json" not in names:
+            raise DataError(f"{self.name}: no run is there (no run.json)" if self._url else no_run(self._folder))
+        with self.at_hand(["run.json"]) as folder:
+            return read_json(folder / "run.json")
 
     def names(self) -> set[str]:
         """What the run holds: run.json and such, and the files of the splits."""

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from generator.cli import Validate
-from generator.errors import DataError
 from generator.progress import Meter
 from generator.records import SPLITS
-from generator.shards import STAGING, read_json
+from generator.shards import STAGING
 from generator.storage import Reading, is_stats
 from generator.validate.lookalikes import LOOK, Looks, candidates, glances, perceptual_hash, same_glance
 from generator.validate.shard import SUFFIXES, ShardReport, check_shard
@@ -66,11 +65,8 @@ def validate(out: Path, workers: int, report: Callable[[str], None]) -> Found:
     """Check a run, by directory or URL; `report` gets every fault. Raises DataError where there is no run."""
     run = Reading(out)
     names = run.names()
-    if "run.json" not in names:
-        raise DataError(f"{run.name}: not a run directory (no run.json)")
-    with run.at_hand(["run.json"]) as folder:
-        described = read_json(folder / "run.json")
-        staged = any((folder / STAGING).glob("*/*.pair"))
+    described = run.described(names)
+    staged = any((out / STAGING).glob("*/*.pair"))
     checked = _Checked()
     shards = sorted((name.removesuffix(".json") for name in names if is_stats(name)), key=_order)
     for fault in _unfinished(run, names, shards, staged):
