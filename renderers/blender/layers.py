@@ -58,7 +58,8 @@ FLOOR = SlabSpec("floor", (0.0, 0.0, 0.0), (60.0, 60.0, 0.0), SurfaceSpec((0.68,
 # Linear albedo of the paint from which the effect of all paints follows, and its sRGB.
 PAINT_LEVEL = 0.5
 PAINT = (0.735357, 0.735357, 0.735357)
-MARGIN = 1.04
+MARGIN = 1.06
+ROOM_PX = 3
 # Half the width of the patch of floor around the object whose darkness is kept, in longest sides.
 FLOOR_REACH = 1.25
 FAR = 10.0
@@ -159,8 +160,9 @@ class Studio:
             planes = np.concatenate([dark[0][..., :3], dark[1][..., :3], *gains, bright[1][..., 3:]], axis=2)
         rows, columns = (np.flatnonzero(planes[..., -1].max(axis=axis) > 1e-3) for axis in (1, 0))
         assert len(rows), f"{key.model} does not show"
-        top, left = max(0, rows[0] - 1), max(0, columns[0] - 1)
-        planes = planes[top : rows[-1] + 2, left : columns[-1] + 2]
+        # Some room around it, or averaging would find its edge at the layer's.
+        top, left = max(0, rows[0] - ROOM_PX), max(0, columns[0] - ROOM_PX)
+        planes = planes[top : rows[-1] + ROOM_PX + 1, left : columns[-1] + ROOM_PX + 1]
         pixels = [[u * px - left, v * px - top] for u, v in (project(camera, corner) for corner in _corners(box))]
         return np.moveaxis(planes, 2, 0), {"corners": _corners(box), "pixels": pixels}
 

@@ -33,7 +33,7 @@ def shrunk(planes: Floats, factor: float) -> tuple[Floats, tuple[float, float]]:
     """Planes (C, H, W) averaged down by about `factor`, and the factors across and down that came of it exactly."""
     height, width = planes.shape[1:]
     size = (max(1, round(width / factor)), max(1, round(height / factor)))
-    small = [np.asarray(Image.fromarray(plane, "F").resize(size, Image.Resampling.BOX)) for plane in planes]
+    small = [np.asarray(Image.fromarray(plane, "F").resize(size, Image.Resampling.HAMMING)) for plane in planes]
     return np.stack(small), (width / size[0], height / size[1])
 
 
