@@ -18,8 +18,8 @@ Kinds (kinds.py); values, chance and protocol of every figure come from them:
 
 - `Choice(official, recall_at)`: one image, k captions, `truth`. official="argmax" where the authors take the argmax of
   the file's order (ties then depend on the place of the truth): both figures are reported. recall_at=(1, 3, 5) adds
-  recall@k and the mean rank. Classification is a Choice too: all rows share one tuple of class captions, `label` is
-  the class, `macro` all labels, and "macro_accuracy" is the mean per class.
+  recall@k and the mean rank. Classification is Choice(name="top1"): all rows share one tuple of class captions,
+  `label` is the class, `macro` all labels, and "macro_top1" is the mean per class.
 - `Twins(headline)`: two images, two captions, image i belongs to caption i: text, image and group score.
 - `TwoPositives()`: captions (P1, P2, N).
 - `Retrieval(recall_at)`: a row is an image with its own captions; recall@k both ways over the part.

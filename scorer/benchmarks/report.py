@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scorer.benchmarks.base import Benchmark, Part
+from scorer.errors import ConfigError, DataError, missing
 
 if TYPE_CHECKING:
     from scorer.benchmarks.figures import Result
@@ -59,7 +60,12 @@ def plain(report: "BenchmarkReport") -> dict[str, Any]:
 
 
 def benchmarks_text(benchmarks: Sequence[Benchmark], root: Path | None) -> str:
-    """Every benchmark with its parts, where they come from, their licence, and what is found under the root."""
+    """Every benchmark with its parts, where they come from, their licence, and what is found under the root.
+
+    Raises ConfigError when there is no such root.
+    """
+    if root is not None and not root.is_dir():
+        raise ConfigError(f"--root: {missing(root, 'directory')}")
     blocks = []
     for benchmark in benchmarks:
         lines = [f"{benchmark.name}: {benchmark.title} ({benchmark.paper})", f"  {benchmark.protocol}"]
@@ -80,7 +86,10 @@ def _found(benchmark: Benchmark, part: Part, root: Path) -> str:
     path = part.annotations.under(root)
     if not path.exists():
         return "not found"
-    loaded = benchmark.load(root, part)
+    try:
+        loaded = benchmark.load(root, part)
+    except DataError as error:
+        return f"damaged: {error}"
     paths = {picture.path for item in loaded.examples for picture in item.images}
     here = sum(path.is_file() for path in paths)
     return f"found {path.relative_to(root)}: {len(loaded.examples)} rows, {here} of {len(paths)} images"

@@ -124,6 +124,16 @@ def test_the_list_says_source_licence_and_what_is_found(root: Path, capsys: pyte
     assert "found" not in text
 
 
+def test_the_list_shows_a_damaged_file_and_goes_on(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (root / "sugarcrepe/data/add_att.json").write_text("{")
+    assert main(["benchmarks", "sugarcrepe", "--root", str(root)]) == 0
+    text = capsys.readouterr().out
+    assert "damaged: " in text
+    assert "2 rows, 1 of 2 images" in text
+    assert main(["benchmarks", "--root", str(root / "gone")]) == 2
+    assert "no such directory" in capsys.readouterr().err
+
+
 def test_the_list_needs_no_torch() -> None:
     code = "import sys; from scorer.cli import main; main(['benchmarks']); sys.exit('torch' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], cwd=REPO, capture_output=True, text=True, timeout=120)

@@ -182,6 +182,46 @@ def test_groups_count_when_all_their_rows_are_right(tmp_path: Path) -> None:
     assert found["set_accuracy_official"].value == 1
 
 
+@given(st.lists(st.lists(st.integers(0, 3), min_size=2, max_size=5), min_size=1, max_size=20), st.data())
+def test_choices_are_judged_by_their_definition(levels: list[list[int]], data: st.DataObject) -> None:
+    """Any scores with any ties, rows of different lengths, the truth anywhere."""
+    truths = [data.draw(st.integers(0, len(row) - 1)) for row in levels]
+    examples = [
+        Example(str(i), (Picture(Path(f"{i}.jpg")),), tuple(f"{i} {k}" for k in range(len(row))), truth)
+        for i, (row, truth) in enumerate(zip(levels, truths, strict=True))
+    ]
+    judge = Formula("levels", lambda _, text: levels[int(text.split()[0])][int(text.split()[1])])
+    kind, loaded = Choice("argmax", recall_at=(2,)), Loaded(examples)
+    raw = kind.collect(loaded, np.ones(len(examples), dtype=bool), judge, 0)
+    found = {metric.name: metric.values.tolist() for metric in kind.metrics(loaded, raw)}
+    best = [max(row) for row in levels]
+    own = [row[truth] for row, truth in zip(levels, truths, strict=True)]
+    ties = [row.count(top) for row, top in zip(levels, best, strict=True)]
+    ranks = [sum(score >= mine for score in row) for row, mine in zip(levels, own, strict=True)]
+    assert found["accuracy"] == [m == b and t == 1 for m, b, t in zip(own, best, ties, strict=True)]
+    assert found["accuracy_official"] == [row.index(max(row)) == t for row, t in zip(levels, truths, strict=True)]
+    assert found["accuracy_ties_shared"] == [(m == b) / t for m, b, t in zip(own, best, ties, strict=True)]
+    assert found["recall@2"] == [rank <= 2 for rank in ranks]
+    assert found["mean_rank"] == ranks
+
+
+@given(st.lists(st.lists(st.integers(0, 2), min_size=4, max_size=4), min_size=1, max_size=20))
+def test_twins_are_judged_by_their_definition(levels: list[list[int]]) -> None:
+    loaded = rows(len(levels), 2, images=2)
+
+    def level(picture: Picture, text: str) -> float:
+        _, row, side = picture.path.stem.split("-")
+        return levels[int(row)][2 * int(side) + int(text[-1])]
+
+    raw = Twins().collect(loaded, np.ones(len(levels), dtype=bool), Formula("levels", level), 0)
+    found = {metric.name: metric.values.tolist() for metric in Twins().metrics(loaded, raw)}
+    text = [a > b and d > c for a, b, c, d in levels]
+    image = [a > c and d > b for a, b, c, d in levels]
+    assert found["text_score"] == text
+    assert found["image_score"] == image
+    assert found["group_score"] == [one and other for one, other in zip(text, image, strict=True)]
+
+
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=70), st.integers(0, 1000), st.integers(1, 6))
 def test_ranks_are_those_of_the_whole_matrix(captions: list[int], seed: int, levels: int) -> None:
