@@ -105,6 +105,8 @@ class Format:
 
 def read_source(wheres: tuple[Path, ...], split: str) -> Source:
     """Look at the runs without reading all their pairs. ConfigError, DataError where there is nothing to export."""
+    if not wheres:
+        raise ConfigError("nothing to export; name one or more run directories")
     wanted = _splits(split)
     readings = tuple(Reading(where) for where in wheres)
     runs = tuple(_run_json(run, where) for run, where in zip(readings, wheres, strict=True))

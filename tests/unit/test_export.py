@@ -4,6 +4,7 @@ import csv
 import fcntl
 import os
 import re
+import shlex
 import subprocess
 import sys
 import typing
@@ -195,6 +196,8 @@ def test_runs_in_a_store_are_read_shard_by_shard(runs: dict[str, Path], tmp_path
 def test_no_run_no_export(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="not a run directory"):
         run_export(Export(dirs=(tmp_path,), to="hf", out=tmp_path / "it"))
+    with pytest.raises(ConfigError, match="name one or more run directories"):
+        run_export(Export(dirs=(), to="hf", out=tmp_path / "it"))
 
 
 def test_pairs_are_read_one_at_a_time(runs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,6 +220,22 @@ def test_pairs_are_read_one_at_a_time(runs: dict[str, Path], tmp_path: Path, mon
     for to in ("imagefolder", "coco"):
         export(tmp_path / to, to, runs["spatial"])
     assert most - before <= 3
+
+
+def test_the_commands_of_the_guide_run(runs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from generator.dispatch import run
+
+    text = (ROOT / "docs" / "export.md").read_text().replace("\\\n", " ")
+    commands = [shlex.split(line) for line in text.splitlines() if line.startswith("python -m generator export ")]
+    assert len(commands) >= 5
+    (tmp_path / "datasets_out").mkdir()
+    for name in ("spatial", "attribute", "negation"):
+        (tmp_path / "datasets_out" / name).symlink_to(runs[name])
+    monkeypatch.chdir(tmp_path)
+    for words in commands:
+        if "--push" not in words:  # That needs a Hub: test_export_push.py.
+            # The small runs have no test split.
+            assert run(["val" if word == "test" else word for word in words[3:]]) == 0
 
 
 @pytest.mark.parametrize("to", ["imagefolder", "hf", "parquet", "coco", "winoground", "sugarcrepe"])
