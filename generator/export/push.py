@@ -22,12 +22,15 @@ def push(folder: Path, name: str, private: bool) -> str:
     from huggingface_hub.errors import HfHubHTTPError
 
     api = HfApi()
+    # Lost lines are errors of whatever library speaks HTTP in this version of the client; its own descend from them.
+    transport = [base for base in HfHubHTTPError.__bases__ if issubclass(base, Exception)]
+    passing: tuple[type[Exception], ...] = (OSError, ValueError, RuntimeError, *transport)
     try:
         url = api.create_repo(name, repo_type="dataset", private=private or None, exist_ok=True)
         api.upload_folder(repo_id=name, folder_path=folder, repo_type="dataset", commit_message="Export of twin scenes")
     except HfHubHTTPError as error:
         raise OutputError(_refused(name, error)) from error
-    except (OSError, ValueError, RuntimeError, _transport_error()) as error:  # RuntimeError: a file did not go up.
+    except passing as error:  # RuntimeError: a file did not go up.
         raise OutputError(f"--push {name}: {_line(error)}; {folder} is whole, run the same command again") from error
     return str(url)
 
@@ -45,12 +48,3 @@ def _refused(name: str, error: Exception) -> str:
 def _line(error: Exception) -> str:
     """The first line: the Hub's client says the rest in many."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
-
-
-def _transport_error() -> type[Exception]:
-    """What the client's HTTP library raises: httpx's since version 1; before, requests', which is an OSError."""
-    try:
-        from httpx import HTTPError
-    except ImportError:
-        return OSError
-    return HTTPError
