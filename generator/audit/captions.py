@@ -1,14 +1,16 @@
 """What captions alone give away: which of captions_0 and captions_1 is true of image 0, by words, letters or length.
 
 Over both images the answer is a toss by construction, since what is true of one is false of the other; so the
-question is about image 0. Every true caption is set against every false one, since nobody knows how a pair is used.
+question is about image 0. Every true caption is set against every false one, since nobody knows how a pair is used; and
+where the first two, or the second two, are set against each other the learner knows it, since an evaluation that takes
+captions_0[0] and captions_1[0] is given away by a word that stands in all first captions.
 """
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from generator.audit.figures import CHANCE, Finding, Table, wilson
 from generator.audit.learn import Matrix, Question, ask, scaled
@@ -39,8 +41,7 @@ def length(group: Group, seed: int) -> Finding:
     lengths = np.array(
         [[len(text.split()), len(text)] for side in _sides(group) for text in side], np.float64
     )  # (4 n, 2)
-    rows, pair = _true_minus_false(lengths)
-    return ask(Question(scaled(rows), pair, ("words", "characters")), seed)
+    return ask(_question(scaled(_true_minus_false(lengths)), ("words", "characters")), seed)
 
 
 def single_word(group: Group, seed: int) -> Finding:
@@ -82,11 +83,10 @@ def _counted(group: Group, seed: int, analyzer: str, ngrams: tuple[int, int]) ->
         analyzer=analyzer, ngram_range=ngrams, token_pattern=pattern, min_df=2, max_features=MAX_FEATURES
     )
     try:
-        rows, pair = _true_minus_false(counter.fit_transform(texts))
-    except ValueError:  # No word occurs twice.
-        rows, pair = np.zeros((len(group.pairs), 1)), np.arange(len(group.pairs))
-        return ask(Question(rows, pair, ("",)), seed)
-    return ask(Question(rows, pair, [repr(name) for name in counter.get_feature_names_out()]), seed)
+        counts = counter.fit_transform(texts)
+    except ValueError:  # No word occurs twice: nothing can be learnt.
+        return ask(_question(np.zeros((len(texts), 1)), ("",)), seed)
+    return ask(_question(_true_minus_false(counts), [repr(name) for name in counter.get_feature_names_out()]), seed)
 
 
 def _sides(group: Group) -> list[tuple[str, str]]:
@@ -94,9 +94,21 @@ def _sides(group: Group) -> list[tuple[str, str]]:
     return [side for pair in group.pairs for side in (pair.record.captions_0, pair.record.captions_1)]
 
 
-def _true_minus_false(features: Matrix) -> tuple[Matrix, NDArray[np.int64]]:
-    """(4 n, d) features of P1, P2, N1, N2 as (4 n, d) differences of each P with each N, and the pair of each."""
+def _true_minus_false(features: Matrix) -> Matrix:
+    """(4 n, d) of P1, P2, N1, N2 of each pair as (4 n, d) differences: all P1 - N1, P2 - N2, P1 - N2, then P2 - N1."""
     starts = np.arange(0, features.shape[0], 4)
-    true = np.concatenate([starts + offset for offset in (0, 0, 1, 1)])
-    false = np.concatenate([starts + offset for offset in (2, 3, 2, 3)])
-    return features[true] - features[false], np.tile(np.arange(len(starts)), 4)
+    true = np.concatenate([starts + offset for offset in (0, 1, 0, 1)])
+    false = np.concatenate([starts + offset for offset in (2, 3, 3, 2)])
+    return features[true] - features[false]
+
+
+def _question(differences: Matrix, names: Sequence[str]) -> Question:
+    """(4 n, d) as above, and again beside them for first captions alone and for second captions alone."""
+    from scipy import sparse
+
+    rows = sparse.csr_matrix(differences)
+    n, d = rows.shape[0] // 4, rows.shape[1]
+    first = sparse.vstack([rows[:n], sparse.csr_matrix((3 * n, d))])
+    second = sparse.vstack([sparse.csr_matrix((n, d)), rows[n : 2 * n], sparse.csr_matrix((2 * n, d))])
+    ranks = [f"{name}{where}" for where in ("", " in first captions", " in second captions") for name in names]
+    return Question(sparse.hstack([rows, first, second]).tocsr(), np.tile(np.arange(n), 4), ranks)
