@@ -53,7 +53,8 @@ class Child:
         log.parent.mkdir(parents=True, exist_ok=True)
         self._log = log
         self._limit = memory_limit_bytes
-        command = [sys.executable, "-m", module, "--log", str(log), *args]
+        # The child works in a folder of its own.
+        command = [sys.executable, "-m", module, "--log", str(log.absolute()), *args]
         try:
             self._process = subprocess.Popen(
                 command,

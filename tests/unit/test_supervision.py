@@ -238,6 +238,17 @@ def test_a_renderer_that_does_not_start_is_the_users_to_mend(tmp_path: Path, mon
         made(tmp_path)
 
 
+def test_a_log_beside_the_caller_is_found_from_the_childs_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    child = Child("renderers.fake", Path("out", "logs", "log"))
+    child.send({"settings": {"engine": "cycles", "size_px": 64, "samples_per_pixel": 1, "device": "cpu", "threads": 1}})
+    assert child.receive(30)["ready"]
+    child.close()
+    assert (tmp_path / "out" / "logs" / "log").is_file()
+
+
 def test_a_full_scratch_folder_is_no_pairs_fault(tmp_path: Path, order: Order, monkeypatch: pytest.MonkeyPatch) -> None:
     order(fail=[BAD])
     monkeypatch.setattr(render, "SCRATCH_BYTES", 1 << 60)
