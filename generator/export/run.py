@@ -6,7 +6,7 @@ from typing import Any
 
 from generator import __version__
 from generator.cli import Export
-from generator.errors import DataError
+from generator.errors import ConfigError, DataError
 from generator.export.card import write_card
 from generator.export.folder import building
 from generator.export.formats import FORMATS
@@ -15,6 +15,7 @@ from generator.export.tally import Tally
 from generator.progress import Meter
 from generator.records import SCHEMA_VERSION, Sample
 from generator.shards import read_json, write_json
+from generator.storage import url_of
 
 ABOUT = "export.json"
 
@@ -23,6 +24,8 @@ def run_export(config: Export) -> int:
     """Write the export, unless the same one is there already, and push it when asked. 0."""
     from generator.export.push import check_push, push
 
+    if url_of(config.out):
+        raise ConfigError(f"--out {url_of(config.out)}: an export is written to a directory; upload it from there")
     if config.push:
         check_push(config.push)
     source = read_source(config.dirs, config.split)

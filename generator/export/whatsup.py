@@ -6,13 +6,16 @@ from generator.export.folder import json_items, picture, put, sides_of, text_of
 from generator.export.source import Format, Part
 from generator.records import PairRecord, Sample
 
-# Its Controlled Images A know left, right, on and under; its COCO-QA left, right, above and below.
+# By our relation: the words that its code looks for in captions, whichever synonym ours use.
+PHRASES = {"left of": "to the left of", "right of": "to the right of", "above": "above", "below": "below"}
+OPPOSITES = {"left of": "right of", "right of": "left of", "above": "below", "below": "above"}
+# Its Controlled Images A know left, right, on and under, and the true one of these stands first.
 CONTROLLED = {"left of": "left_of", "right of": "right_of"}
-COCO_QA = ("above", "below")
-READING = """`{split}/` is what its code calls the root directory's parent: start it there with the root `data`.
+CONTROLLED_PHRASES = ("on", "under", PHRASES["left of"], PHRASES["right of"])
+READING = """`{split}/` is where its code runs, with the root directory `data`.
 
-- left and right: `data/controlled_images_dataset.json`, a list of {image_path, caption_options}, as
-  `Controlled_Images` reads it (subset A; two options, and no set accuracy since nothing is on or under);
+- left and right: `data/controlled_images_dataset.json`, a list of {image_path, caption_options}, as `Controlled_Images`
+  reads it (subset A; nothing is on or under anything, so there is no set accuracy);
 - above and below: `data/coco_qa_two_obj.json`, a list of [image id, true caption, false caption], as `COCO_QA` reads it
   (subset "two").
 
@@ -34,27 +37,34 @@ def write(part: Part) -> Iterator[PairRecord]:
     ):
         for number, sample in part.samples:
             record = sample.record
-            facts = (record.fact.value_0, record.fact.value_1)
-            if record.task != "spatial" or not set(facts) <= {*CONTROLLED, *COCO_QA}:
+            if record.task != "spatial" or OPPOSITES.get(record.fact.value_0) != record.fact.value_1:
                 part.left_out["not a spatial pair"] += 1
                 continue
-            captions = (record.captions_0[0], record.captions_1[0])
             for side in sides_of(sample):
-                options = [captions[side], captions[1 - side]]
+                relation = (record.fact.value_0, record.fact.value_1)[side]
                 data, _ = picture(sample, side, ("jpg",))
-                if facts[side] in CONTROLLED:
-                    path = put(base, f"data/controlled_images/{_name(sample, number, CONTROLLED[facts[side]])}", data)
-                    controlled(text_of({"image_path": path, "caption_options": options}))
+                if relation in CONTROLLED:
+                    path = put(base, f"data/controlled_images/{_name(sample, number, relation)}", data)
+                    options = [PHRASES[relation], *(word for word in CONTROLLED_PHRASES if word != PHRASES[relation])]
+                    controlled(text_of({"image_path": path, "caption_options": _say(record, options)}))
                 else:
                     image_id = 2 * number + side + 1
                     put(base, f"data/val2017/{image_id:012d}.jpg", data)
-                    coco_qa(text_of([image_id, *options]))
+                    options = [PHRASES[relation], PHRASES[OPPOSITES[relation]]]
+                    coco_qa(text_of([image_id, *_say(record, options)]))
             yield record
+
+
+def _say(record: PairRecord, phrases: list[str]) -> list[str]:
+    """The pair's caption "A relation B" with each of the phrases for its relation."""
+    before, relation, after = record.captions_0[0].partition(f" {record.words[0]} ")
+    assert relation, record.captions_0
+    return [f"{before} {phrase} {after}" for phrase in phrases]
 
 
 def _name(sample: Sample, number: int, relation: str) -> str:
     nouns = {item.role: item.noun.replace(" ", "-").replace("_", "-") for item in sample.record.objects_0}
-    return f"{nouns['A']}-{number:09d}_{relation}_{nouns['B']}.jpeg"
+    return f"{nouns['A']}-{number:09d}_{CONTROLLED[relation]}_{nouns['B']}.jpeg"
 
 
 FORMAT = Format(write, READING)

@@ -196,6 +196,8 @@ def test_runs_in_a_store_are_read_shard_by_shard(runs: dict[str, Path], tmp_path
 def test_no_run_no_export(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="not a run directory"):
         run_export(Export(dirs=(tmp_path,), to="hf", out=tmp_path / "it"))
+    with pytest.raises(ConfigError, match="s3://bucket/it: an export is written to a directory"):
+        run_export(Export(dirs=(tmp_path,), to="hf", out=Path("s3://bucket/it")))
     with pytest.raises(ConfigError, match="name one or more run directories"):
         run_export(Export(dirs=(), to="hf", out=tmp_path / "it"))
 
@@ -212,10 +214,10 @@ def test_pairs_are_read_one_at_a_time(runs: dict[str, Path], tmp_path: Path, mon
     def watched(path: Path):  # type: ignore[no-untyped-def]
         nonlocal most
         for sample in read_shard(path):
-            most = max(most, sum(isinstance(item, Sample) for item in gc.get_objects()))
+            most = max(most, sum(type(item) is Sample for item in gc.get_objects()))
             yield sample
 
-    before = sum(isinstance(item, Sample) for item in gc.get_objects())
+    before = sum(type(item) is Sample for item in gc.get_objects())
     monkeypatch.setattr(source, "read_shard", watched)
     for to in ("imagefolder", "coco"):
         export(tmp_path / to, to, runs["spatial"])

@@ -14,7 +14,7 @@ import pytest
 from export_runs import export, export_runs, lines_of, samples
 from PIL import Image
 
-from generator.export import clip_csv
+from generator.export import clip_csv, whatsup
 from generator.export.captions import replaced, swapped
 from generator.export.dcsm_reference import _in_capitals
 from generator.export.source import Part, read_source
@@ -231,9 +231,55 @@ def test_whatsup_reads_left_and_right_and_above_and_below(
         assert re.search(r"\b(above|below)\b", true)
     options = [item["caption_options"] for item in controlled] + [item[1:] for item in coco_qa]
     assert len(options) == len(known) == 2 * len(samples(runs["spatial"], "train"))
-    for true, false in options:
+    for true, *others in options:
         sample, side = known[true]
-        assert false == (sample.record.captions_1, sample.record.captions_0)[side][0]
+        false = (sample.record.captions_1, sample.record.captions_0)[side][0]
+        assert false in others
+        # In left and right scenes nothing is on or under the other either.
+        noun = sample.record.captions_0[0].partition(f" {sample.record.words[0]} ")
+        on_and_under = [f"{noun[0]} {word} {noun[2]}" for word in ("on", "under")]
+        assert sorted(others) == sorted([false, *(on_and_under if len(others) == 3 else [])])
+
+
+def test_synonyms_are_said_in_words_that_whatsup_looks_for(runs: dict[str, Path], tmp_path: Path) -> None:
+    import dataclasses
+
+    words = {"left of": "on the left of", "right of": "on the right of", "above": "over", "below": "under"}
+    pairs = []
+    for sample in samples(runs["spatial"], "train"):
+        record = sample.record
+        said = (words[record.fact.value_0], words[record.fact.value_1])
+        captions = [
+            tuple(re.sub("|".join(map(re.escape, record.words)), said[0], text) for text in texts)
+            for texts in (record.captions_0, record.captions_1)
+        ]
+        changed = dataclasses.replace(record, words=said, captions_0=captions[0], captions_1=captions[1])
+        pairs.append(Sample(changed, sample.files))
+    source = read_source((runs["spatial"],), "train")
+    list(whatsup.write(Part(tmp_path, "train", iter(enumerate(pairs)), source, Counter())))
+    plain_words = export(tmp_path / "plain", "whatsup", runs["spatial"], split="train")
+    for name in ("controlled_images_dataset.json", "coco_qa_two_obj.json"):
+        assert (tmp_path / "train/data" / name).read_text() == (plain_words / "train/data" / name).read_text()
+
+
+@pytest.mark.parametrize("name", ["whatsup", "sugarcrepe"])
+def test_our_own_benchmarks_read_them(name: str, runs: dict[str, Path], tmp_path: Path) -> None:
+    from scorer.benchmarks import BENCHMARKS
+
+    out = export(tmp_path / "it", name, runs["spatial"], split="train") / "train"
+    (tmp_path / "root" / "coco").mkdir(parents=True)
+    (tmp_path / "root" / name).symlink_to(out)
+    if name == "sugarcrepe":
+        (tmp_path / "root" / "coco" / "val2017").symlink_to(out / "images")
+    read = 0
+    for part in BENCHMARKS[name].parts:
+        path = part.annotations.under(tmp_path / "root")
+        if not path.exists() or path.read_text().strip() == "[\n\n]":
+            continue
+        for example in BENCHMARKS[name].load(tmp_path / "root", part).examples:
+            assert example.images[0].path.exists()
+            read += 1
+    assert read == (2 if name == "whatsup" else 8) * len(samples(runs["spatial"], "train"))
 
 
 # --- the paper's public training code
