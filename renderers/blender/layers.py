@@ -61,7 +61,7 @@ PAINT = (0.735357, 0.735357, 0.735357)
 MARGIN = 1.06
 ROOM_PX = 3
 # Half the width of the patch of floor around the object whose darkness is kept, in longest sides.
-FLOOR_REACH = 1.25
+FLOOR_REACH = 0.95
 FAR = 10.0
 # Nothing in a layer is brighter than so many times white.
 WHITEST = 8.0

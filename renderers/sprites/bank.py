@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from generator.specs import RenderSettings, to_json
 from renderers.sprites.keys import Key, kind_of, name_of
 
-VERSION = 2
+VERSION = 3
 # Layers kept in memory, whatever the number of pairs and the size of the bank.
 MEMORY_BYTES = 384 * 2**20
 ROOT = Path(__file__).resolve().parents[2]

@@ -36,8 +36,9 @@ from generator.specs import (
 # step of each ladder, which doubles from step to step.
 PLATE_TANGENT = 0.33
 PLATE_PX = 4.75
-# Sprite pixels per longest side of the object for each pixel of the picture's width; doubles from step to step.
-SPRITE_PX = 0.625
+# Sprite pixels per longest side of the object for each pixel of the picture's width; doubles from step to step. Sprites
+# are soft by nature: enlarging them by so much is not seen.
+SPRITE_PX, ENLARGED = 0.5, 1.15
 # Width of what an object casts, for each pixel of the picture's width: it is soft.
 CAST_PX = 0.72
 ANGLE_STEP_DEG = 0.1
@@ -120,7 +121,7 @@ def sprite_keys(scene: SceneSpec, item: ObjectSpec, size_px: int) -> tuple[Sprit
         light_azimuth_deg=_turn(light.azimuth_deg - azimuth_deg(camera)),
         light_elevation_deg=_rounded(light.elevation_deg),
         light_angle_deg=_rounded(light.angle_deg),
-        px=math.ceil(_on_ladder(max(density, SPRITE_PX * size_px), SPRITE_PX * size_px)),
+        px=math.ceil(_on_ladder(max(density / ENLARGED, SPRITE_PX * size_px), SPRITE_PX * size_px)),
         paint_plan=item.paint_plan if painted else None,
     )
     cast = replace(

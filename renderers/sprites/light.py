@@ -8,6 +8,7 @@ from the sun, blurred the more the farther behind them the shadow falls.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ SEARCH = ((3, 1.0), (4, 0.1), (5, 0.01))
 # Room around outlines for the softest of them.
 PADDING_PX = 40
 SUN_RAYS = 8
-SKY_RAYS = 32
+SKY_RAYS = 24
 # How bright the stage's own surfaces are against the fill light, and the floor on which sprites are made.
 STAGE_BRIGHTNESS = 0.45
 FLOOR_BRIGHTNESS = 0.5
@@ -37,6 +38,7 @@ class Cast:
 
     shadows: (levels, H, W) uint8 outlines as the sun sees them, ever more blurred; depth: (H, W) of what is nearby.
     axes (3, 3): right, down and away in the sun's view; centre (3,): its middle; half: half its unpadded width.
+    outline: (right, down) in it, the lowest and the highest of what the model covers.
     floor: (N, N) how much of the fill light reaches the floor, row 0 at the far side; reach: half its width.
     """
 
@@ -45,6 +47,7 @@ class Cast:
     axes: NDArray[np.float64]
     centre: NDArray[np.float64]
     half: float
+    outline: tuple[Floats, Floats]
     floor: Floats
     reach: float
 
@@ -68,7 +71,9 @@ def decode_cast(layer: Layer) -> Cast:
         found += weight * _blurred(nearness, BLURS_PX[level])
         weights += weight * _blurred(outline, BLURS_PX[level])
     share = found / weights
+    covered = np.argwhere(alpha > 1 / 255)[:, ::-1] if alpha.max() > 1 / 255 else np.zeros((1, 2))
     size = len(floor)
+    bounds = [((edge / size) * 2 - 1) * half for edge in (covered.min(axis=0), covered.max(axis=0) + 1)]
     ramp = np.clip((1 - np.abs(np.linspace(-1, 1, size, dtype=np.float32))) * 4, 0, 1)
     ramp = ramp * ramp * (3 - 2 * ramp)
     fine = Image.fromarray(1 - (1 - floor) * ramp * ramp[:, None], "F").resize((2 * size, 2 * size))
@@ -78,6 +83,7 @@ def decode_cast(layer: Layer) -> Cast:
         axes=np.array(layer.facts["axes"]),
         centre=np.array(layer.facts["centre"]),
         half=half,
+        outline=(bounds[0].astype(np.float32), bounds[1].astype(np.float32)),
         floor=np.asarray(fine, np.float32),
         reach=float(layer.facts["floor"]),
     )
@@ -85,49 +91,59 @@ def decode_cast(layer: Layer) -> Cast:
 
 @dataclass(frozen=True)
 class Caster:
-    """An object where it stands. to_own (3, 3): from world axes, in metres, to the object's, in longest sides."""
+    """An object where it stands. to_own (3, 3): from world axes, in metres, to its own, in longest sides. softness:
+    width of the penumbra for each unit of length behind the object."""
 
     cast: Cast
     position: NDArray[np.float64]
     to_own: NDArray[np.float64]
     softness: float
 
-    def bounds(self, points: Floats) -> NDArray[np.bool_]:
+    def may_reach(self, points: Floats) -> NDArray[np.bool_]:
         """Which of the points (3, ...) the shadow may fall on."""
-        across, down, away = self._in_sun(points)
-        # The soft rim of a shadow is as wide as it is far behind the object; farther behind it is faint.
-        reach = np.float32(self.cast.half * (1 + self.softness))
-        found: NDArray[np.bool_] = (np.abs(across) < reach) & (np.abs(down) < reach) & (away > -self.cast.half)
-        return found
+        return self._reached(self._in_sun(points))
+
+    def floor_corners(self) -> NDArray[np.float64]:
+        """The corners (4, 3) of the patch of floor that the object darkens."""
+        reach = self.cast.reach
+        square = np.array([(x, y, 0.0) for x in (-reach, reach) for y in (-reach, reach)])
+        corners: NDArray[np.float64] = self.position + square @ np.linalg.inv(self.to_own).T
+        return corners
 
     def shadow(self, points: Floats) -> Floats:
-        """How much of the key light the object keeps from points (3, ...)."""
-        across, down, away = self._in_sun(points)
+        """How much of the key light the object keeps from points (3, N): (N,)."""
+        seen = self._in_sun(points)
+        reached = np.flatnonzero(self._reached(seen))
+        across, down, away = seen[:, reached]
         levels, size = self.cast.shadows.shape[:2]
         per_unit = (size - 2 * PADDING_PX) / (2 * self.cast.half)
-        column = np.clip(across * np.float32(per_unit) + np.float32(size / 2 - 0.5), 0, size - 1.001)
-        row = np.clip(down * np.float32(per_unit) + np.float32(size / 2 - 0.5), 0, size - 1.001)
-        left, top = column.astype(np.int32), row.astype(np.int32)
+        column = across * np.float32(per_unit) + np.float32(size / 2 - 0.5)
+        row = down * np.float32(per_unit) + np.float32(size / 2 - 0.5)
+        np.clip(column, 0, size - 1.001, out=column)
+        np.clip(row, 0, size - 1.001, out=row)
+        left, top = column.astype(np.intp), row.astype(np.intp)
         column -= left
         row -= top
-        place = top * np.int32(size) + left
+        place = top * size + left
         gap = away - self.cast.depth.reshape(-1).take(place)
-        # What lies before the occluder, towards the sun, is not in its shadow.
-        behind = np.clip(gap * np.float32(12) + np.float32(1), 0, 1)
-        # Half the width of the penumbra, as the blur of a uniform disc.
-        blur = np.maximum(gap, 0) * np.float32(0.5 * self.softness * per_unit)
-        level = np.clip(np.log2(np.maximum(blur, np.float32(0.5))) + 1, 0, levels - 1.001)
-        lower = level.astype(np.int32)
+        # A quarter of the penumbra's width: what a uniform disc is to a bell curve.
+        blur = np.maximum(gap * np.float32(0.25 * self.softness * per_unit), np.float32(0.5))
+        level = np.log2(blur) + 1
+        np.clip(level, 0, levels - 1.001, out=level)
+        lower = level.astype(np.intp)
         level -= lower
-        place += lower * np.int32(size * size)
+        place += lower * (size * size)
         flat = self.cast.shadows.reshape(-1)
-        shadow: Floats = np.zeros(place.shape, np.float32)
-        for step, across_level in ((0, 1 - level), (size * size, level)):
-            for below, across_row in ((0, 1 - row), (size, row)):
-                at = place + np.int32(step + below)
-                there = (1 - column) * flat.take(at) + column * flat.take(at + np.int32(1))
-                shadow += there * across_level * across_row
-        shadow *= behind * np.float32(1 / 255)
+        there = np.zeros(len(reached), np.float32)
+        for step, weight in ((0, 1 - level), (size * size, level)):
+            for below, part in ((0, 1 - row), (size, row)):
+                at = place + (step + below)
+                near, far = flat.take(at).astype(np.float32), flat.take(at + 1)
+                there += (near + column * (far - near)) * (weight * part)
+        # What lies before the occluder, towards the sun, is not in its shadow.
+        there *= np.clip(gap * np.float32(12) + np.float32(1), 0, 1) * np.float32(1 / 255)
+        shadow = np.zeros(points.shape[1], np.float32)
+        shadow[reached] = there
         return shadow
 
     def occlusion(self, points: Floats) -> Floats:
@@ -139,6 +155,17 @@ class Caster:
         row = np.clip(np.float32(size / 2) - y * scale, 0, size - 1).astype(np.int32)
         left: Floats = self.cast.floor.reshape(-1).take(row * np.int32(size) + column)
         return left
+
+    def _reached(self, seen: Floats) -> NDArray[np.bool_]:
+        across, down, away = seen
+        # The soft rim of a shadow is the wider the farther behind the object, and the fainter.
+        rim = np.float32(0.04 + self.softness)
+        (left, top), (right, bottom) = self.cast.outline[0] - rim, self.cast.outline[1] + rim
+        found: NDArray[np.bool_] = away > -self.cast.half
+        for line, low, high in ((across, left, right), (down, top, bottom)):
+            found &= line > low
+            found &= line < high
+        return found
 
     def _in_sun(self, points: Floats) -> Floats:
         offset = self.cast.axes @ self.cast.centre
@@ -180,9 +207,16 @@ class Surroundings:
         if not len(self._low):
             return np.zeros((len(points), len(rays)), dtype=bool)
         inverse = 1 / np.where(np.abs(rays) < 1e-9, 1e-9, rays)  # (R, 3)
-        near = (self._low[None] - points[:, None])[:, None] * inverse[None, :, None]  # (N, R, S, 3)
-        far = (self._high[None] - points[:, None])[:, None] * inverse[None, :, None]
-        enter, leave = np.minimum(near, far).max(axis=3), np.maximum(near, far).min(axis=3)
+        enter = leave = None
+        for axis in range(3):
+            # Where rays pass the two faces of each box across this axis: (N, R, S).
+            near = (self._low[:, axis] - points[:, None, axis])[:, None] * inverse[None, :, None, axis]
+            far = (self._high[:, axis] - points[:, None, axis])[:, None] * inverse[None, :, None, axis]
+            first, last = np.minimum(near, far), np.maximum(near, far)
+            enter = first if enter is None else np.maximum(enter, first)
+            leave = last if leave is None else np.minimum(leave, last)
+        assert enter is not None
+        assert leave is not None
         found: NDArray[np.bool_] = ((enter < leave) & (leave > 1e-4)).any(axis=2)
         return found
 
@@ -194,12 +228,8 @@ def _sun_rays(light: LightSpec) -> NDArray[np.float64]:
         [math.sin(azimuth) * math.cos(elevation), -math.cos(azimuth) * math.cos(elevation), math.sin(elevation)]
     )
     right = np.array([math.cos(azimuth), math.sin(azimuth), 0.0])
-    number = np.arange(SUN_RAYS) + 0.5
-    radius = math.tan(math.radians(light.angle_deg) / 2) * np.sqrt(number / SUN_RAYS)
-    turn = number * math.pi * (3 - math.sqrt(5))
-    rays: NDArray[np.float64] = (
-        towards + (radius * np.cos(turn))[:, None] * right + (radius * np.sin(turn))[:, None] * np.cross(right, towards)
-    )
+    disc = math.tan(math.radians(light.angle_deg) / 2) * _disc(SUN_RAYS)
+    rays: NDArray[np.float64] = towards + disc @ np.stack([right, np.cross(right, towards)])
     return rays
 
 
@@ -207,15 +237,19 @@ def _around(normal: NDArray[np.float64]) -> NDArray[np.float64]:
     """Directions (R, 3) over the hemisphere around a normal, as densely as a matt surface weighs them."""
     side = np.cross(normal, [0.0, 0.0, 1.0] if abs(normal[2]) < 0.9 else [0.0, 1.0, 0.0])
     side /= np.linalg.norm(side)
-    number = np.arange(SKY_RAYS) + 0.5
-    radius = np.sqrt(number / SKY_RAYS)
-    turn = number * math.pi * (3 - math.sqrt(5))
-    rays: NDArray[np.float64] = (
-        (radius * np.cos(turn))[:, None] * side
-        + (radius * np.sin(turn))[:, None] * np.cross(normal, side)
-        + np.sqrt(1 - radius**2)[:, None] * normal
-    )
+    disc = _disc(SKY_RAYS)
+    along = np.sqrt(1 - (disc**2).sum(axis=1))
+    rays: NDArray[np.float64] = disc @ np.stack([side, np.cross(normal, side)]) + along[:, None] * normal
     return rays
+
+
+@cache
+def _disc(count: int) -> NDArray[np.float64]:
+    """Points (count, 2) spread evenly over the unit disc, as seeds in a sunflower."""
+    number = np.arange(count) + 0.5
+    turn = number * math.pi * (3 - math.sqrt(5))
+    points: NDArray[np.float64] = np.stack([np.cos(turn), np.sin(turn)], axis=1) * np.sqrt(number / count)[:, None]
+    return points
 
 
 def _blurred(plane: Floats, blur_px: float) -> NDArray[np.uint8]:

@@ -7,7 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from generator.specs import Rgb
+from renderers.sprites.view import Box, Window, window_around
+
 Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
 
 # Linear light is looked up in this many steps: less than one 8-bit step each, in the darkest tones too.
 STEPS = 1 << 14
@@ -20,13 +24,20 @@ FINE_BITS = 6
 COARSE = 1.35
 
 
-def cut(plane: Floats, box: tuple[float, float, float, float], size_px: int, exact: bool = False) -> Floats:
-    """A window (left, top, right, bottom) of a plane (H, W), in its pixels, resized to a square.
+def cut(plane: Floats, box: Box, size_px: int) -> Floats:
+    """A window of a plane (H, W), in its pixels, resized to a square."""
+    image = Image.fromarray(plane, "F").resize((size_px, size_px), Image.Resampling.HAMMING, box)
+    return np.array(image, np.float32)
 
-    exact: each value is one of the plane's (numbers of things, depths), not a mean.
-    """
-    resample = Image.Resampling.NEAREST if exact else Image.Resampling.HAMMING
-    return np.asarray(Image.fromarray(plane, "F").resize((size_px, size_px), resample, box), np.float32)
+
+def pick(plane: NDArray[np.uint16], box: Box, size_px: int) -> NDArray[np.uint16]:
+    """The same without means: each value is one of the plane's (numbers of things, depths)."""
+    left, top, right, bottom = box
+    middles = (np.arange(size_px) + 0.5) / size_px
+    columns = (left + middles * (right - left)).astype(np.intp)
+    rows = (top + middles * (bottom - top)).astype(np.intp)
+    picked: NDArray[np.uint16] = plane[rows[:, None], columns]
+    return picked
 
 
 def shrunk(planes: Floats, factor: float) -> tuple[Floats, tuple[float, float]]:
@@ -37,8 +48,8 @@ def shrunk(planes: Floats, factor: float) -> tuple[Floats, tuple[float, float]]:
     return np.stack(small), (width / size[0], height / size[1])
 
 
-def warp(planes: Floats, to_source: NDArray[np.float64], size_px: int) -> tuple[Floats, tuple[slice, slice]]:
-    """Planes (C, H, W) as they fall into a picture: values (C, h, w) and the (rows, columns) that they cover.
+def warp(planes: Floats, to_source: Doubles, size_px: int) -> tuple[Floats, Window]:
+    """Planes (C, H, W) as they fall into a picture: values (h, w, C) and the (rows, columns) that they cover.
 
     to_source (3, 2): (x, y, 1) in picture pixels @ to_source = (x, y) in the planes' pixels.
     """
@@ -46,45 +57,40 @@ def warp(planes: Floats, to_source: NDArray[np.float64], size_px: int) -> tuple[
     if scale > COARSE:
         planes, factors = shrunk(planes, scale / 1.1)
         to_source = to_source / np.array(factors)
-    rows, columns = _covered(planes.shape[1:], to_source, size_px)
+    count, height, width = planes.shape
+    rows, columns = _covered(height, width, to_source, size_px)
+    # Nothing all around, so that what lies outside is found there.
+    padded = np.zeros((height + 3, width + 3, count), np.float32)
+    padded[1:-2, 1:-2] = np.moveaxis(planes, 0, 2)
+    flat = padded.reshape(-1, count)
     x = np.arange(columns.start, columns.stop, dtype=np.float32) + np.float32(0.5)
     y = np.arange(rows.start, rows.stop, dtype=np.float32)[:, None] + np.float32(0.5)
     (ax, ay), (bx, by), (cx, cy) = to_source.astype(np.float32)
-    # Nothing all around, so that what lies outside is found there.
-    height, width = planes.shape[1] + 3, planes.shape[2] + 3
-    padded = np.zeros((len(planes), height, width), np.float32)
-    padded[:, 1:-2, 1:-2] = planes
-    across = np.clip(ax * x + bx * y + (cx + np.float32(0.5)), 0, np.float32(width - 1.001))
-    down = np.clip(ay * x + by * y + (cy + np.float32(0.5)), 0, np.float32(height - 1.001))
-    left, top = across.astype(np.int32), down.astype(np.int32)
-    across -= left
-    down -= top
-    first = top * width + left
-    flat = padded.reshape(len(planes), -1)
-    upper, lower = (
-        (1 - across) * flat.take(first + offset, axis=1) + across * flat.take(first + offset + 1, axis=1)
-        for offset in (0, width)
-    )
-    return (1 - down) * upper + down * lower, (rows, columns)
+    across, down = ax * x + (bx * y + (cx + np.float32(0.5))), ay * x + (by * y + (cy + np.float32(0.5)))
+    np.clip(across, 0, np.float32(width + 1.999), out=across)
+    np.clip(down, 0, np.float32(height + 1.999), out=down)
+    left, top = across.astype(np.intp), down.astype(np.intp)
+    across, down = (across - left)[..., None], (down - top)[..., None]
+    first = top * (width + 3) + left
+    upper, lower = flat.take(first, axis=0), flat.take(first + (width + 3), axis=0)
+    upper += across * (flat.take(first + 1, axis=0) - upper)
+    lower += across * (flat.take(first + (width + 4), axis=0) - lower)
+    upper += down * (lower - upper)
+    return upper, (rows, columns)
 
 
-def _covered(shape: tuple[int, ...], to_source: NDArray[np.float64], size_px: int) -> tuple[slice, slice]:
-    """The rows and columns of the picture that planes of a shape can reach."""
-    height, width = shape
+def _covered(height: int, width: int, to_source: Doubles, size_px: int) -> Window:
+    """The rows and columns of the picture that planes of a size can reach."""
     corners = np.array([(x, y) for x in (-1, width + 1) for y in (-1, height + 1)])
-    reached = (corners - to_source[2]) @ np.linalg.inv(to_source[:2])
-    low, high = np.floor(reached.min(axis=0)), np.ceil(reached.max(axis=0))
-    (left, top), (right, bottom) = np.clip([low, high], 0, size_px).astype(int).tolist()
-    return slice(top, bottom), slice(left, right)
+    return window_around((corners - to_source[2]) @ np.linalg.inv(to_source[:2]), size_px)
 
 
-def encode(planes: Floats, seed: int) -> NDArray[np.uint8]:
-    """Linear planes (3, H, W) as Blender's standard view shows them, with the grain of a seed: (H, W, 3) sRGB."""
-    steps = (planes * np.float32(STEPS - 1)).astype(np.intp)
-    values = _shown().take(steps, mode="clip")
-    values += grain(seed, planes.shape[1])
+def encode(linear: Floats, seed: int) -> NDArray[np.uint8]:
+    """Linear light (H, W, 3) as Blender's standard view shows it, with the grain of a seed: (H, W, 3) sRGB."""
+    values = _shown().take((linear * np.float32(STEPS - 1)).astype(np.intp), mode="clip")
+    values += grain(seed, len(linear))[..., None]
     np.right_shift(values, FINE_BITS, out=values)
-    return np.ascontiguousarray(np.clip(values, 0, 255, out=values).transpose(1, 2, 0).astype(np.uint8))
+    return np.clip(values, 0, 255, out=values).astype(np.uint8)
 
 
 def grain(seed: int, size_px: int) -> NDArray[np.int16]:
@@ -94,6 +100,11 @@ def grain(seed: int, size_px: int) -> NDArray[np.int16]:
     # Any odd steps do: neighbouring seeds must not show neighbouring windows.
     top, left = (seed * 7919) % room, (seed * 104729) % room
     return tile[top : top + size_px, left : left + size_px]
+
+
+def linear_rgb(rgb: Rgb) -> Floats:
+    """An sRGB colour as linear light (3,)."""
+    return np.array([_to_linear(value) for value in rgb], np.float32)
 
 
 def to_linear(srgb: NDArray[np.uint8]) -> Floats:
@@ -112,8 +123,11 @@ def _shown() -> NDArray[np.int16]:
 
 @cache
 def _linear() -> Floats:
-    values = np.arange(256) / 255
-    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4).astype(np.float32)
+    return np.array([_to_linear(value / 255) for value in range(256)], np.float32)
+
+
+def _to_linear(value: float) -> float:
+    return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
 
 
 @cache

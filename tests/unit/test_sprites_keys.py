@@ -19,8 +19,8 @@ from generator.specs import (
     SurfaceSpec,
     project,
 )  # fmt: skip
-from renderers.sprites.composite import View
 from renderers.sprites.keys import azimuth_deg, elevation_deg, name_of, plate_key, scene_keys, sprite_keys
+from renderers.sprites.view import View
 
 SIZE = 224
 PLAN = PaintPlan("material", "paint", 0.5, 0.9)
