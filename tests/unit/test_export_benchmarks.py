@@ -101,6 +101,7 @@ def test_pairs_of_one_photograph_do_not_borrow_it_from_each_other(runs: dict[str
     assert lone.left_out == {"no second image, and no other photograph to borrow": 3}
 
 
+@pytest.mark.slow  # It imports torch and torchvision.
 def test_open_clip_trains_from_it(runs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = pytest.importorskip("open_clip_train.data", reason="open_clip_train comes with open_clip_torch")
     out = export(tmp_path / "it", "clip-csv", runs["spatial"])

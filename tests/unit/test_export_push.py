@@ -57,19 +57,15 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("to", ["hf", "imagefolder"])
-def test_the_hub_gets_the_folder_as_it_is(to: str, hub: Hub, run: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("to", "private"), [("hf", False), ("imagefolder", True)])
+def test_the_hub_gets_the_folder_as_it_is(to: str, private: bool, hub: Hub, run: Path, tmp_path: Path) -> None:
     out = tmp_path / "it"
-    assert f"pushed:  {hub.url}/datasets/{NAME}" in push(hub, run, out, to=to)
+    printed = push(hub, run, out, *(["--private"] if private else []), to=to)
+    assert f"pushed:  {hub.url}/datasets/{NAME}" in printed
     there = files(out)
     assert hub.repos == {NAME: there}
     assert "README.md" in there
-    assert hub.private == {NAME: False}
-
-
-def test_a_private_data_set(hub: Hub, run: Path, tmp_path: Path) -> None:
-    push(hub, run, tmp_path / "it", "--private")
-    assert hub.private == {NAME: True}
+    assert hub.private == {NAME: private}
 
 
 def test_the_same_command_goes_on_where_the_hub_failed(hub: Hub, run: Path, tmp_path: Path) -> None:
