@@ -2,17 +2,19 @@
 
 Work is done in a local directory; each shard goes up when it is sealed: tar, parquet and, last, the json that marks it
 complete. S3 and Google's store show an object when it is whole or not at all; elsewhere a half-written tar may be seen,
-but never with its json. A store cannot lock and cannot create only-if-absent through this interface: two different runs
-that start on one prefix in the same moment are told apart at their first shard, when run.json is read again.
+but never with its json. Two runs do not get one place (`claim_place`);
+two commands of the same run may work at one place and make the same bytes, some of them twice.
 """
 
 import contextlib
 import functools
 import hashlib
+import json
 import re
 import tarfile
 import tempfile
 import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,13 +22,15 @@ from typing import Any, TypeVar
 
 from generator.errors import DataError, DependencyError, OutputError, no_run
 from generator.records import SPLITS
-from generator.shards import read_json, replacing
+from generator.shards import STAGING, read_json, replacing
 
 T = TypeVar("T")
 
 TRIES = 6
 FIRST_WAIT_S = 0.2
 CONNECTIONS = 16
+# Begins the name of the object by which a run says that it is about to write run.json.
+CLAIM = ".claim-"
 # What pyarrow speaks itself; everything else goes through fsspec.
 NATIVE = ("s3", "gs", "gcs", "hdfs", "abfs", "abfss")
 
@@ -100,6 +104,18 @@ class Store:
         with replacing(local) as temporary:
             temporary.write_bytes(data)
 
+    def load(self, name: str) -> dict[str, Any]:
+        """A JSON object. One that is not whole is looked at again: some stores show it while it is written."""
+
+        def download() -> dict[str, Any]:
+            with self._files.open_input_stream(f"{self._root}/{name}") as stream:
+                try:
+                    return dict(json.loads(bytes(stream.read())))
+                except (ValueError, TypeError) as error:
+                    raise OSError(f"not readable as JSON ({error})") from error
+
+        return self._again(f"read {name}", download)
+
     def remove(self, name: str) -> None:
         """Delete an object; nothing when it is not there."""
 
@@ -134,8 +150,10 @@ def begin(store: Store, work: Path) -> None:
     """Bring the work folder up to what the store says, and the store up to what this machine had finished."""
     there = store.sizes()
     if "run.json" not in there and (work / "run.json").exists():
-        # The store was emptied: what is left here belongs to a run that is gone.
-        raise OutputError(f"{store.url} holds no run, but {work} does; delete that folder to start anew")
+        if any(work.glob(f"{STAGING}/*/*")) or any(is_stats(str(path.relative_to(work))) for path in work.glob("*/*")):
+            # The store was emptied: what is left here belongs to a run that is gone.
+            raise OutputError(f"{store.url} holds no run, but {work} does; delete that folder to start anew")
+        (work / "run.json").unlink()  # Ended before it had the place: nothing was made.
     names = [name for name in there if name == "retry.json" or name == "run.json" or is_stats(name)]
     with ThreadPoolExecutor(CONNECTIONS) as pool:
         list(pool.map(lambda name: store.get(name, work / name), (name for name in names if _stale(work / name, name))))
@@ -147,21 +165,39 @@ def begin(store: Store, work: Path) -> None:
 
 def push_run(store: Store, work: Path) -> None:
     """Upload the small files that all machines share, where this one has changed them; check whose run it is."""
-    there = store.sizes()
-    if "run.json" not in there:
-        store.put(work / "run.json", "run.json")
+    if "run.json" not in store.sizes():
+        claim_place(store, work)
     check_same_run(store, work)
     if (work / "retry.json").exists():
         store.put(work / "retry.json", "retry.json")
 
 
+def claim_place(store: Store, work: Path) -> None:
+    """Write run.json to a place that has none, unless another run is about to. Raises OutputError then.
+
+    Each run writes a claim under a name of its own, then looks for others, and takes its claim back once run.json is
+    there. Of two runs at least the later one sees the other's claim, or its run.json; when both see each other, both
+    give up. That needs a store that lists what was just written, as S3, Google's and Azure's do, and no lock.
+    """
+    fingerprint = read_json(work / "run.json")["fingerprint"]
+    own = f"{CLAIM}{fingerprint}.{uuid.uuid4().hex[:12]}"
+    store.put(work / "run.json", own)
+    there = store.sizes()
+    others = [name for name in there if name.startswith(CLAIM) and not name.startswith(f"{CLAIM}{fingerprint}.")]
+    if "run.json" not in there:
+        if others:
+            store.remove(own)
+            raise OutputError(
+                f"another run is being started at {store.url} ({others[0]}); give another --out, or, if that run is "
+                "gone, delete that object and run the same command again"
+            )
+        store.put(work / "run.json", "run.json")
+    store.remove(own)
+
+
 def check_same_run(store: Store, work: Path) -> None:
-    """Raises OutputError when another run has claimed the place meanwhile."""
-    copy = work / ".run.there.json"
-    store.get("run.json", copy)
-    there, here = read_json(copy)["fingerprint"], read_json(work / "run.json")["fingerprint"]
-    copy.unlink()
-    if there != here:
+    """Raises OutputError when the place is another run's."""
+    if store.load("run.json")["fingerprint"] != read_json(work / "run.json")["fingerprint"]:
         raise OutputError(f"{store.url} holds another run; give another --out")
 
 

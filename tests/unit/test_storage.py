@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,8 @@ from test_validate import render as render_here
 from generator import storage
 from generator.cli import Status
 from generator.errors import DataError, DependencyError, OutputError
-from generator.shards import sha256
+from generator.journal import Journal
+from generator.shards import sha256, write_json
 from generator.status import run_status
 from generator.storage import Store, url_of, work_folder
 
@@ -290,6 +292,59 @@ def test_retrying_opens_shards_that_only_the_store_has(bucket: str, tmp_path: Pa
     assert sum(item["rejected"] for item in again) < sum(item["rejected"] for item in counts)
 
 
+def work_of(folder: Path, fingerprint: str) -> Path:
+    write_json(folder / "run.json", {"fingerprint": fingerprint})
+    return folder
+
+
+def test_of_runs_that_start_at_once_one_at_most_gets_the_place(tmp_path: Path) -> None:
+    """Several tries, several runs each: never do two of them go on."""
+    for number in range(8):
+        store = Store(f"local://{tmp_path / f'place-{number}'}")
+        works = [work_of(tmp_path / f"work-{number}-{run}", str(run)) for run in range(4)]
+        start = threading.Barrier(len(works))
+
+        def begin(work: Path, store: Store = store, start: threading.Barrier = start) -> bool:
+            start.wait()
+            with contextlib.suppress(OutputError):
+                storage.push_run(store, work)
+                return True
+            return False
+
+        with ThreadPoolExecutor(len(works)) as pool:
+            won = list(pool.map(begin, works))
+        names = store.sizes()
+        assert not [name for name in names if name.startswith(storage.CLAIM)]
+        assert sum(won) == ("run.json" in names)
+        if "run.json" in names:
+            store.get("run.json", tmp_path / "there")
+            assert json.loads((tmp_path / "there").read_text())["fingerprint"] == str(won.index(True))
+
+
+def test_a_place_that_another_run_is_about_to_take(tmp_path: Path) -> None:
+    store = Store(f"local://{tmp_path / 'place'}")
+    work = work_of(tmp_path / "work", "mine")
+    store.put(work / "run.json", f"{storage.CLAIM}theirs.1")
+    with pytest.raises(OutputError, match=r"another run is being started at .*claim-theirs\.1"):
+        storage.push_run(store, work)
+    assert set(store.sizes()) == {f"{storage.CLAIM}theirs.1"}
+    store.remove(f"{storage.CLAIM}theirs.1")
+    storage.begin(store, work)  # Nothing was made: what was left here does not stand in the way.
+    assert not (work / "run.json").exists()
+    storage.push_run(store, work_of(tmp_path / "work", "mine"))
+    # The same run from a second machine, which has a claim of its own by now.
+    store.put(work / "run.json", f"{storage.CLAIM}mine.2")
+    storage.push_run(store, work_of(tmp_path / "work 2", "mine"))
+
+
+def test_workers_that_finish_at_once_do_not_trip_over_each_other(tmp_path: Path) -> None:
+    store = Store(f"local://{tmp_path / 'place'}")
+    work = work_of(tmp_path / "work", "mine")
+    storage.push_run(store, work)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: storage.check_same_run(store, work), range(200)))
+
+
 def test_what_fsspec_knows_will_do(tmp_path: Path) -> None:
     """A file system that pyarrow does not speak itself."""
     store = Store(f"local://{tmp_path / 'there'}")
@@ -330,9 +385,8 @@ def test_status_of_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setenv("TWINSCENE_CACHE", str(tmp_path / "cache"))
     assert run_status(Status(Path("local://status"))) == 0
     assert "8 of 8 pairs planned are final" in capsys.readouterr().out
-    staged = work_folder("local://status", tmp_path / "cache") / ".staging" / "val-00000" / "000000006.pair"
-    staged.parent.mkdir(parents=True)
-    staged.touch()
+    staged = work_folder("local://status", tmp_path / "cache") / ".staging" / "val-00000"
+    Journal(staged).append(6, b"{}", b"")
     (run / "val" / "00000.json").unlink()
     assert run_status(Status(Path("local://status"))) == 1
     shown = capsys.readouterr().out
