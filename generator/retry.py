@@ -3,16 +3,15 @@ start.
 
 OUT/retry.json holds the number of the round and whether it is still open; an interrupted round goes on, with or
 without the flag. In round k a pair has (1 + k) times the attempts of --attempts. A shard enters a round once: its
-accepted pairs stay as they are, byte for byte; its rejected ones become `{index}.retry` files in its staging folder.
+accepted pairs stay as they are, byte for byte; its rejected ones are marked in its journal.
 """
 
 from pathlib import Path
 from typing import Any
 
-from generator.errors import DataError
-from generator.records import dump, read_shard
+from generator.records import read_shard
 from generator.render import FAULTS
-from generator.shards import ShardStage, put_staged, read_json, read_rows, read_staged, row_of, tar_fragment, write_json
+from generator.shards import ShardStage, read_json, read_rows, write_json
 
 # Reasons that say nothing of the pair's attempts: these are tried from the first one again.
 FROM_THE_START = (*FAULTS.values(), "render_failed", "asset_quarantined")
@@ -59,37 +58,24 @@ def open_round(stage: ShardStage, round_number: int) -> None:
         mark.touch()
         path.unlink()
     elif not mark.exists():
-        for path in stage.folder.glob("*.pair"):
-            try:
-                row, _ = read_staged(path)
-            except DataError:
-                continue
+        for row in stage.done().values():
             if row.status == "rejected":
-                path.replace(path.with_suffix(".retry"))
+                stage.try_again(row)
         stage.folder.mkdir(parents=True, exist_ok=True)
         mark.touch()
 
 
 def retries(stage: ShardStage) -> dict[int, int]:
     """The attempt to begin with, by index, of the pairs marked for another try."""
-    found: dict[int, int] = {}
-    for path in stage.folder.glob("*.retry"):
-        try:
-            row, _ = read_staged(path)
-        except DataError:
-            continue  # Damaged: from the first attempt, which comes to the same.
-        found[row.index] = 0 if row.reason in FROM_THE_START else row.attempts
-    return found
+    return {index: 0 if row.reason in FROM_THE_START else row.attempts for index, row in stage.to_try_again().items()}
 
 
 def _unseal(stage: ShardStage) -> None:
     for row in read_rows(stage.base.with_suffix(".parquet")):
         if row.status == "rejected":
-            put_staged(stage.folder / f"{row.index:09d}.retry", row, b"")
+            stage.try_again(row)
     for sample in read_shard(stage.base.with_suffix(".tar")):
-        record = sample.record
-        fragment = tar_fragment(record.key, {**sample.files, "json": dump(record)})
-        put_staged(stage.folder / f"{record.index:09d}.pair", row_of(record), fragment)
+        stage.accept(sample.record, sample.files)
 
 
 def _state(out: Path) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Shards: WebDataset tars of accepted pairs, each with a parquet of every planned pair and a json that completes it.
 
-A pair becomes final in one rename into the shard's staging folder, so an interruption loses at most the pair in
-flight; `seal` joins the staged pairs in the order of their indices. Tar headers carry no times, owners or
+A pair becomes final when it stands whole in the shard's journal, so an interruption loses at most the pair in
+flight; `seal` joins the journal's pairs in the order of their indices. Tar headers carry no times, owners or
 modes of this machine: the same pairs give the same bytes.
 """
 
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from generator.errors import DataError, OutputError
+from generator.journal import AGAIN, Entry, Journal
 from generator.records import ImageFormat, PairRecord, build, dump, fields_of
 
 STAGING = ".staging"
@@ -118,47 +119,47 @@ class ShardStage:
         self.number = number
         self.base = out / split / f"{number:05d}"
         self.folder = out / STAGING / f"{split}-{number:05d}"
+        self._journal = Journal(self.folder)
 
     def complete(self) -> bool:
         """True when the shard stands in its final place; its json is written last."""
         return self.base.with_suffix(".json").exists()
 
     def done(self) -> dict[int, Row]:
-        """The pairs that are final already, from this run or an interrupted one. A damaged file counts as missing."""
-        found: dict[int, Row] = {}
-        if self.folder.is_dir():
-            for path in sorted(self.folder.glob("*.pair")):
-                try:
-                    row, _ = read_staged(path)
-                except DataError:
-                    path.unlink()
-                    continue
-                found[row.index] = row
-        return found
+        """The pairs that are final already, from this run or an interrupted one, by index. Damaged ones are missing."""
+        entries = sorted(self._journal.latest().items())
+        return {index: _row(entry) for index, entry in entries if entry.final}
+
+    def to_try_again(self) -> dict[int, Row]:
+        """The pairs that were rejected in an earlier round and are still to be tried in this one, by index."""
+        return {index: _row(entry) for index, entry in self._journal.latest().items() if not entry.final}
 
     def accept(self, record: PairRecord, files: Mapping[str, bytes]) -> Row:
         """Make one pair final. `files` by member suffix: "image_0.jpg", "image_1.jpg", "mask_0.png", ..."""
         row = row_of(record)
-        self._put(row, tar_fragment(record.key, {**files, "json": dump(record)}))
+        self._journal.append(row.index, _json(row), tar_fragment(record.key, {**files, "json": dump(record)}))
         return row
 
     def reject(self, row: Row) -> None:
         """Record a planned pair that could not be made."""
         assert row.status == "rejected", row
         assert row.reason, row
-        self._put(row, b"")
+        self._journal.append(row.index, _json(row), b"")
+
+    def try_again(self, row: Row) -> None:
+        """Take back that a pair is final: a rejected one, which a new round begins with."""
+        self._journal.append(row.index, _json(row), b"", AGAIN)
 
     def seal(self, info: Mapping[str, Any]) -> dict[str, Any]:
         """Write tar, parquet and, last, the json (counts, reasons, sha256, and `info`); remove the staging folder."""
-        rows: list[Row] = []
+        entries = [entry for _, entry in sorted(self._journal.latest().items()) if entry.final]
+        rows = [_row(entry) for entry in entries]
         for leftover in self.base.parent.glob(f".{self.base.name}.*.tmp"):
             leftover.unlink(missing_ok=True)
         tar_path, parquet_path = self.base.with_suffix(".tar"), self.base.with_suffix(".parquet")
         digest, size = hashlib.sha256(), 0
         with replacing(tar_path) as temporary, temporary.open("wb") as tar:
-            for path in sorted(self.folder.glob("*.pair")):
-                row, fragment = read_staged(path)
-                rows.append(row)
+            for fragment in self._journal.blocks(entries):
                 tar.write(fragment)
                 digest.update(fragment)
                 size += len(fragment)
@@ -189,6 +190,7 @@ class ShardStage:
 
     def clear(self) -> None:
         """Remove the staging folder, which a complete shard no longer needs."""
+        self._journal.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     @contextlib.contextmanager
@@ -210,32 +212,20 @@ class ShardStage:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise OutputError(f"{self.base} is being made by another process; wait for it, or end it") from None
-            yield
+            try:
+                yield
+            finally:
+                self._journal.close()
             path.unlink(missing_ok=True)
 
-    def _put(self, row: Row, fragment: bytes) -> None:
-        put_staged(self.folder / f"{row.index:09d}.pair", row, fragment)
+
+def _json(row: Row) -> bytes:
+    return json.dumps(row, default=fields_of).encode()
 
 
-def put_staged(path: Path, row: Row, fragment: bytes) -> None:
-    """Write a staged pair: a line with the digest of the rest, a line with the row, the tar blocks."""
-    content = json.dumps(fields_of(row)).encode() + b"\n" + fragment
-    temporary = path.with_suffix(".tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
-        temporary.replace(path)
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror}; mend that and run the same command again") from error
-
-
-def read_staged(path: Path) -> tuple[Row, bytes]:
-    """The inverse of `put_staged`. Raises DataError on damage."""
-    digest, _, content = path.read_bytes().partition(b"\n")
-    if hashlib.sha256(content).hexdigest().encode() != digest:
-        raise DataError(f"{path}: damaged or truncated staged pair; run the same command again to make it anew")
-    head, _, fragment = content.partition(b"\n")
-    return build(Row, json.loads(head), str(path)), fragment
+def _row(entry: Entry) -> Row:
+    row: Row = build(Row, json.loads(entry.row), f"pair {entry.index} in the making")
+    return row
 
 
 def write_json(path: Path, data: Any) -> None:

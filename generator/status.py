@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from generator.cli import Status
+from generator.journal import count_staged
 from generator.quarantine import quarantined
 from generator.records import SPLITS
 from generator.retry import current_round
@@ -26,7 +27,7 @@ def run_status(config: Status) -> int:
         planned = _print_shards(folder)
     # What this machine has in hand of a run in a store is in a folder of its own.
     own = work_folder(url, cache_folder()) if url else config.dir
-    staged = sum(1 for _ in (own / STAGING).glob("*/*.pair"))
+    staged = count_staged(own / STAGING)
     if staged:
         here = " on this machine" if url else ""
         stages = sum(1 for _ in (own / STAGING).glob("*/"))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from generator.errors import DataError, no_run
+from generator.journal import count_staged
 from generator.preview.counts import Counts
 from generator.records import SPLITS, Sample, find_shards, read_shard
 from generator.shards import STAGING, Row, read_rows
@@ -47,7 +48,7 @@ def read_run(out: Path) -> Run:
                 accepted[row.split, row.task][path] += 1
             else:
                 rejected[row.reason][path] += 1
-    return Run(shards, accepted, rejected, counts, sum(1 for _ in (out / STAGING).glob("*/*.pair")))
+    return Run(shards, accepted, rejected, counts, count_staged(out / STAGING))
 
 
 def shards_to_open(run: Run, limit: int) -> list[Path]:

@@ -8,6 +8,7 @@ from test_validate import faults_of, render
 
 from generator.cli import Merge, Status
 from generator.errors import DataError, OutputError
+from generator.journal import Journal
 from generator.merge import run_merge
 from generator.shards import read_json, sha256, write_json
 from generator.status import run_status
@@ -78,8 +79,7 @@ def test_a_run_and_its_prefix_hold_the_same_pairs(parts: tuple[Path, Path], tmp_
 
 def test_a_run_that_is_not_finished(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     part = render(tmp_path / "part")
-    (part / ".staging" / "test-00000").mkdir(parents=True)
-    (part / ".staging" / "test-00000" / "000000008.pair").touch()
+    Journal(part / ".staging" / "test-00000").append(8, b"{}", b"")
     with pytest.raises(DataError, match="is not finished"):
         run_merge(Merge((part,), tmp_path / "x"))
     assert run_status(Status(part)) == 1

@@ -20,6 +20,7 @@ import pytest
 from PIL import Image
 from worlds import NOUNS
 
+from generator.journal import count_staged
 from generator.records import Sample, find_shards, read_shard
 from generator.shards import read_json, read_rows
 
@@ -184,7 +185,7 @@ def started(out: Path, pairs: int) -> subprocess.Popen[str]:
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     deadline = time.monotonic() + 60
-    while len(list(out.glob(".staging/*/*.pair"))) < pairs and time.monotonic() < deadline:
+    while count_staged(out / ".staging") < pairs and time.monotonic() < deadline:
         assert process.poll() is None, process.communicate()
         time.sleep(0.005)
     return process
@@ -201,7 +202,7 @@ def test_ctrl_c_leaves_a_run_that_the_same_command_finishes(base: Path, tmp_path
     assert "run the same command again" in errors
     assert "Traceback" not in errors
     assert not (out / "README.md").exists()
-    made = len(list(out.glob(".staging/*/*.pair"))) + sum(len(read_rows(p)) for p in out.glob("*/*.parquet"))
+    made = count_staged(out / ".staging") + sum(len(read_rows(p)) for p in out.glob("*/*.parquet"))
     assert 3 <= made < 24
     done = render(out, "--workers", "1")
     # Only what was missing was made.

@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import os
+import signal
 import tarfile
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -19,6 +20,7 @@ from preview_run import record_of, rejected_row
 
 from generator import shards
 from generator.errors import DataError, OutputError
+from generator.journal import count_staged
 from generator.records import dump, read_shard
 from generator.shards import Row, ShardStage, encode_image, read_json, read_rows, row_of, sha256, write_json
 
@@ -109,27 +111,40 @@ def test_staged_pairs_survive_and_are_found_again(tmp_path: Path) -> None:
 def test_damage_to_a_staged_pair_makes_it_missing(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Cut short or changed anywhere: it counts as missing and is removed, never sealed as something else."""
+    """Cut short or changed anywhere in the last pair: it counts as missing, those before it stay, and it can be made
+    anew; the shard is then the same as ever."""
     folder = tmp_path_factory.mktemp("run")
-    stage = stage_of(folder, 1)
+    stage_of(folder, 2)
     (path,) = staged(folder)
+    begin = path.stat().st_size
+    stage_of(folder, 1)
     content = path.read_bytes()
+    at = data.draw(st.integers(begin, len(content) - 1), "place")
     if data.draw(st.booleans(), "cut"):
-        path.write_bytes(content[: data.draw(st.integers(0, len(content) - 1), "length")])
+        path.write_bytes(content[:at])
     else:
-        at = data.draw(st.integers(0, len(content) - 1), "place")
         flip = data.draw(st.integers(1, 255), "flip")
         path.write_bytes(content[:at] + bytes([content[at] ^ flip]) + content[at + 1 :])
-    assert stage.done() == {}
-    assert staged(folder) == []
+    stage = ShardStage(folder, "train", 3)
+    assert list(stage.done()) == [2]
+    stage.accept(record_of(1), FILES)
+    assert stage.done() == {index: row_of(record_of(index)) for index in (1, 2)}
+    assert path.read_bytes() == content
+    assert stage.seal({})["sha256"] == stage_of(folder / "other", 1, 2).seal({})["sha256"]
 
 
-def test_half_written_pairs_are_not_taken(tmp_path: Path) -> None:
+def test_the_last_word_on_a_pair_counts(tmp_path: Path) -> None:
     stage = stage_of(tmp_path, 1)
-    (path,) = staged(tmp_path)
-    path.with_name("000000007.tmp").write_bytes(path.read_bytes())
+    stage.reject(rejected_row(record_of(0)))
+    stage.try_again(rejected_row(record_of(0)))
     assert list(stage.done()) == [1]
-    assert stage.seal({})["planned"] == 1
+    assert stage.to_try_again() == {0: rejected_row(record_of(0))}
+    assert count_staged(tmp_path / shards.STAGING) == 1
+    stage.accept(record_of(0), FILES)
+    assert list(stage.done()) == [0, 1]
+    assert stage.to_try_again() == {}
+    assert count_staged(tmp_path / shards.STAGING) == 2
+    assert stage.seal({})["sha256"] == stage_of(tmp_path / "other", 0, 1).seal({})["sha256"]
 
 
 class DiskFull(OSError):
@@ -167,11 +182,31 @@ def test_a_write_error_in_staging_is_the_users_to_mend(tmp_path: Path, monkeypat
     def fail(*_: Any) -> int:
         raise DiskFull
 
+    again = ShardStage(tmp_path, "train", 3)
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "write_bytes", fail)
-        with pytest.raises(OutputError, match=r"cannot write .*000000001\.pair: No space left on device"):
-            stage.accept(record_of(1), FILES)
+        patch.setattr(Path, "open", fail)
+        with pytest.raises(OutputError, match=r"cannot write .*train-00003/made\.pair: No space left on device"):
+            again.accept(record_of(1), FILES)
     assert list(stage.done()) == [0]
+
+
+def test_half_a_pair_on_a_full_disk_is_none(tmp_path: Path) -> None:
+    """A full disk takes the first part of what is written, without an error."""
+    resource = pytest.importorskip("resource")
+    stage = stage_of(tmp_path, 0)
+    (path,) = staged(tmp_path)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 700, limits[1]))
+        with pytest.raises(OutputError, match=r"cannot write .*: No space left on device; mend that"):
+            stage.accept(record_of(1), FILES)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert list(stage.done()) == [0]
+    stage.accept(record_of(1), FILES)
+    assert list(stage.done()) == [0, 1]
 
 
 def test_an_interrupt_while_sealing_leaves_nothing_half_final(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
