@@ -8,13 +8,15 @@ SHOWN = 5
 COLOURS_TOLERATED = 0.02
 
 
-def labels(group: Group) -> Finding:
+def labels(group: Group, seed: int) -> Finding:
     """Captions, boxes, relations and sizes: all must agree."""
+    del seed
     return _agreeing(group, "label", 0.0)
 
 
-def colours(group: Group) -> Finding | None:
+def colours(group: Group, seed: int) -> Finding | None:
     """Named colours against the pixels within the masks. None without masks or colours."""
+    del seed
     if not any(pair.masked and pair.record.fact.kind == "colour" for pair in group.pairs):
         return None
     return _agreeing(group, "colour", COLOURS_TOLERATED)

@@ -17,15 +17,15 @@ from generator.audit.figures import (
 from generator.audit.inherent import inherent
 from generator.audit.sampling import Found, Group, Holdings
 
-TRUE_CAPTION = "captions alone, which are true of image 0?"
+TRUE = "which captions are true of image 0?"
 WHICH = "which of the twins is image 0?"
-VALUE = "which of the two facts holds, in either image?"
+VALUE = "which of the two facts holds in an image?"
 VALUE_0 = "which of the two facts holds in image 0?"
 
 
 @dataclass(frozen=True)
 class Check:
-    """question: what a model sees, and what it is asked. run(group, seed): None where it does not apply."""
+    """question: what a model sees, and what it is asked. run(group, seed): None where that does not apply."""
 
     question: str
     run: Callable[[Group, int], Finding | None]
@@ -33,11 +33,11 @@ class Check:
 
 def _views() -> dict[str, Check]:
     seen = {
-        "image_statistics": "brightness, colour and sharpness of an image",
-        "encoding": "an image file's format, quantisation tables and metadata",
-        "file_size": "an image file's size",
-        "background": "an image outside the objects' boxes",
-        "thumbnail": "an image of 8 x 8 pixels",
+        "image_statistics": "From an image's brightness, colour and sharpness",
+        "encoding": "From an image file's format, quantisation tables and metadata",
+        "file_size": "From an image file's size",
+        "background": "From an image outside the objects' boxes",
+        "thumbnail": "From an image of 8 x 8 pixels",
     }
     found: dict[str, Check] = {}
     for name, what in seen.items():
@@ -48,38 +48,34 @@ def _views() -> dict[str, Check]:
 
 # Of every group of pairs.
 CHECKS: dict[str, Check] = {
-    "caption_words": Check(f"the words of {TRUE_CAPTION}", captions.words),
-    "caption_word_ngrams": Check(f"up to three words in a row of {TRUE_CAPTION}", captions.word_ngrams),
-    "caption_characters": Check(f"up to five characters in a row of {TRUE_CAPTION}", captions.characters),
-    "caption_length": Check(f"the lengths of {TRUE_CAPTION}", captions.length),
-    "single_word": Check(f"one word of {TRUE_CAPTION}", captions.single_word),
-    "remembered_captions": Check("captions remembered from training: which are true?", leaks.remembered_captions),
-    "mentioned_nouns": Check(
-        "which nouns are in the image, and nothing else read: which caption?", mentions.mentioned_nouns
-    ),
+    "caption_words": Check(f"From the words of captions: {TRUE}", captions.words),
+    "caption_word_ngrams": Check(f"From up to three words of captions in a row: {TRUE}", captions.word_ngrams),
+    "caption_characters": Check(f"From up to five characters of captions in a row: {TRUE}", captions.characters),
+    "caption_length": Check(f"From the lengths of captions: {TRUE}", captions.length),
+    "single_word": Check(f"From one word of captions: {TRUE}", captions.single_word),
+    "remembered_captions": Check(f"From captions remembered from training: {TRUE}", leaks.remembered_captions),
+    "mentioned_nouns": Check("From nouns being in an image: which captions are true of it?", mentions.mentioned_nouns),
     **_views(),
-    "boxes": Check(f"boxes of both objects: {WHICH}", context.boxes),
-    "place_of_one": Check(f"the place of object A alone: {VALUE}", context.place_of_one),
-    "setting": Check(f"stage and background: {VALUE_0}", context.setting),
-    "light": Check(f"light and camera: {VALUE_0}", context.light),
-    "nouns": Check(f"the two nouns: {VALUE_0}", context.nouns),
-    "assets": Check(f"the two models: {VALUE_0}", context.assets),
-    "file_order": Check(f"the place in the run: {VALUE_0}", context.file_order),
-    "values_by_side": Check("is every value as often true of image 0 as of image 1?", balance.values_by_side),
-    "nouns_by_role": Check("is every noun as often A as B?", balance.nouns_by_role),
-    "values_by_stage": Check("do values go with stages?", balance.values_by_stage),
-    "twins_differ": Check("do the two images of every pair differ?", lambda group, _: copies.within_pairs(group)),
-    "labels": Check(
-        "do captions, boxes, relations and sizes agree with the masks?", lambda group, _: agreement.labels(group)
-    ),
-    "colours": Check("do named colours agree with the pixels?", lambda group, _: agreement.colours(group)),
+    "boxes": Check(f"From the boxes of both objects: {WHICH}", context.boxes),
+    "place_of_one": Check(f"From the place of object A alone: {VALUE}", context.place_of_one),
+    "setting": Check(f"From stage and background: {VALUE_0}", context.setting),
+    "light": Check(f"From light and camera: {VALUE_0}", context.light),
+    "nouns": Check(f"From the two nouns: {VALUE_0}", context.nouns),
+    "assets": Check(f"From the two models: {VALUE_0}", context.assets),
+    "file_order": Check(f"From the place in the run: {VALUE_0}", context.file_order),
+    "values_by_side": Check("Is every value as often true of image 0 as of image 1?", balance.values_by_side),
+    "nouns_by_role": Check("Is every noun as often A as B?", balance.nouns_by_role),
+    "values_by_stage": Check("Do values go with stages?", balance.values_by_stage),
+    "twins_differ": Check("Do the two images of every pair differ?", copies.within_pairs),
+    "labels": Check("Do captions, boxes, relations and sizes agree with the masks?", agreement.labels),
+    "colours": Check("Do named colours agree with the pixels?", agreement.colours),
 }
 # Of everything together.
 SPLIT_CHECKS: dict[str, tuple[str, Callable[[Holdings], Finding | None]]] = {
-    "split_photos": ("is any photograph in two splits?", leaks.photos),
-    "split_assets": ("is any asset in two splits?", leaks.assets),
-    "split_nouns": ("is any noun in two splits?", leaks.nouns),
-    "split_backgrounds": ("is any background in two splits?", leaks.backgrounds),
+    "split_photos": ("Is any photograph in two splits?", leaks.photos),
+    "split_assets": ("Is any asset in two splits?", leaks.assets),
+    "split_nouns": ("Is any noun in two splits?", leaks.nouns),
+    "split_backgrounds": ("Is any background in two splits?", leaks.backgrounds),
 }
 EVERYTHING = "all pairs"
 
@@ -93,7 +89,7 @@ def run_checks(found: Found, seed: int) -> list[Result]:
             if finding is not None:
                 asked.append((group, name, check.question, finding))
     copied = copies.across_pairs(found.groups)
-    asked.append((None, "near_duplicates", "does any image show the same as one of another pair?", copied))
+    asked.append((None, "near_duplicates", "Does any image show the same as one of another pair?", copied))
     for name, (question, answer) in SPLIT_CHECKS.items():
         finding = answer(found.holdings)
         if finding is not None:

@@ -8,9 +8,9 @@ from generator.audit.figures import CHANCE, Finding, Result, Table
 from generator.audit.sampling import Found
 
 MEANING = {
-    "shortcut": "tells more than it should",
+    "shortcut": "telling more than they should",
     "fault": "plainly wrong",
-    "inherent": "tells, and the protocol means it to",
+    "inherent": "telling, as the protocol has it",
     "too few": "too few pairs to tell",
     "ok": "at chance, or as it should be",
 }
@@ -62,7 +62,7 @@ def _row(result: Result) -> str:
     chance = f"<p>{finding.pairs:,} pairs; chance alone gives as much with p = {finding.p:.2g}</p>" if tested else ""
     opened = "" if result.verdict == "ok" else " open"
     more = f"<details{opened}><summary>{escape(result.check)}</summary>{notes}{chance}{table}</details>"
-    asked = f'<div class="asked"><h3>{escape(_sentence(result))}</h3>{more}</div>'
+    asked = f'<div class="asked"><h3>{escape(result.question)}</h3>{more}</div>'
     return f'<li id="{_anchor(result)}">{_tag(result.verdict)}{asked}{_scale(finding)}</li>'
 
 
@@ -88,10 +88,6 @@ def _table(table: Table) -> str:
 
 def _tag(verdict: str) -> str:
     return f'<span class="verdict {verdict.replace(" ", "-")}">{verdict}</span>'
-
-
-def _sentence(result: Result) -> str:
-    return result.question[0].upper() + result.question[1:]
 
 
 def _short(result: Result) -> str:
