@@ -72,6 +72,12 @@ def test_a_picture_that_is_none(
     assert name in capsys.readouterr().err
 
 
+def test_a_picture_nearly_called_so(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "photo.png").write_bytes(b"")
+    assert main(["score", str(run), str(tmp_path / "foto.png"), "a", "b"]) == 2
+    assert f"no such picture {tmp_path}/foto.png; did you mean {tmp_path}/photo.png?" in capsys.readouterr().err
+
+
 def test_an_empty_caption(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", str(run), str(tmp_path / "x.png"), "a", " "]) == 2
     assert "not empty" in capsys.readouterr().err

@@ -17,6 +17,7 @@ from generator.errors import AssetError, ConfigError
 from generator.specs import from_json, project, to_json
 from tests.glb import mesh
 from tests.objaverse_server import Item, Site, layout, serve
+from tests.worlds import catalog_of
 
 CUBE = mesh().data()
 
@@ -72,6 +73,12 @@ def test_mistakes_are_one_line(arguments: list[str], said: str, capsys: pytest.C
     err = capsys.readouterr().err
     assert said in err
     assert err.count("\n") == 1
+
+
+def test_show_says_which_noun_was_meant(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("generator.assets.commands._catalog", lambda *_: catalog_of())
+    assert main(["assets", "show", "--nouns", "mug,cra"]) == 2
+    assert "--nouns: unknown noun 'cra'; did you mean 'car'? known: apple, backpack, " in capsys.readouterr().err
 
 
 def test_vet_and_list_give_reasons(

@@ -1,5 +1,6 @@
 """Both command lines: near misses in one line, examples that parse, completion that a shell takes."""
 
+import re
 import shlex
 import subprocess
 import sys
@@ -204,6 +205,15 @@ def test_missing_paths_say_what_is_there(tmp_path: Path, monkeypatch: pytest.Mon
     assert missing(Path("run/demo/test")) == "no such file or directory run/demo/test"
     assert missing(Path("elsewhere")) == "no such file or directory elsewhere"
     assert missing(Path("runs/demo/train/x/y/z")) == "no such file or directory runs/demo/train/x/y/z"
+
+
+def test_there_is_one_way_to_say_what_was_meant() -> None:
+    """A message of its own would lack the near miss."""
+    own = re.compile(r"known are|known: \{|get_close_matches|no such (file|folder|directory)|not a run directory")
+    for path in sorted([*(ROOT / "generator").rglob("*.py"), *(ROOT / "scorer").rglob("*.py")]):
+        if path.name != "errors.py":
+            for line in path.read_text(encoding="utf-8").splitlines():
+                assert not ("Error(" in line and own.search(line)), f"{path}: {line}"
 
 
 def test_directories_that_hold_no_run(tmp_path: Path) -> None:
