@@ -246,6 +246,11 @@ def _record(facts: _Facts) -> str:
 def _making(run: Mapping[str, Any]) -> str:
     versions = ", ".join(f"{name} {value}" for name, value in run["versions"].items() if value != "")
     text = f"## How it was made\n\nTwinScene ({versions}). Everything about the run stands in `run.json`.\n"
+    if run["config"].get("engine") == "sprites":
+        text += (
+            "The images were put together in 2D from layers that Cycles rendered once: empty stages, and each asset in "
+            f"{run['config']['views']} views, every one in a light of its own.\n"
+        )
     command = render_command(run["config"])
     if command:
         text += f"The same versions make the same pairs again with\n\n```\n{command}\n```\n"

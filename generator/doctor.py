@@ -106,6 +106,7 @@ def examine(out: Path) -> Iterator[Finding]:
         yield from check_blender(any(finding.fatal for finding in libraries))
     yield from check_extras()
     yield from check_space(out)
+    yield check_bank()
 
 
 def check_pair(python: tuple[int, int], bpy: str | None) -> Finding:
@@ -206,6 +207,20 @@ def check_space(out: Path) -> Iterator[Finding]:
         yield Finding("memory", "note", f"{text}: Blender may run out", "render with --workers 1")
     else:
         yield Finding("memory", "ok", text)
+
+
+def check_bank() -> Finding:
+    """What the sprite engine has to begin with."""
+    from generator.pipeline import bank_folder
+    from generator.sprites.house import GIB, stored
+
+    bank = bank_folder()
+    found = list(stored(bank))
+    if not found:
+        text = f"no layers at {bank} yet: the first run of --engine sprites renders them"
+        return Finding("sprites", "note", text, "python -m generator sprites build")
+    layers = sum(item.path.suffix == ".json" for item in found)
+    return Finding("sprites", "ok", f"{layers:,} layers at {bank}, {sum(item.size for item in found) / GIB:.2f} GiB")
 
 
 def _try(log: Path, engine: str, device: str, what: str) -> Finding:

@@ -94,7 +94,7 @@ def estimate(names: Sequence[str], size_px: int) -> float:
 def describe(names: Sequence[str]) -> str:
     """ "200 plates and 3,816 layers of sprites"."""
     plates = sum(name.startswith("plate-") for name in names)
-    return f"{plates:,} plates and {len(names) - plates:,} layers of sprites"
+    return f"{plates:,} {'plate' if plates == 1 else 'plates'} and {len(names) - plates:,} layers of sprites"
 
 
 def check_room(need: float, how: Filling) -> None:
