@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from generator.audit.labels import Fault, label_faults
 from generator.audit.pictures import Picture, measure
 from generator.errors import ConfigError, DataError, no_run
-from generator.preview.choice import share_out
 from generator.progress import Meter
 from generator.records import SPLITS, PairRecord, Sample, find_shards, read_shard
 from generator.rng import unit
@@ -163,11 +162,7 @@ def _choose(sizes: Mapping[tuple[str, str], Mapping[Path, int]], limit: int, see
     for (task, split), shards in sizes.items():
         by_task[task][split] = sum(shards.values())
     for task, splits in by_task.items():
-        total = sum(splits.values())
-        # Small splits get at least a tenth of the places: copies and leaks are looked for between splits.
-        least = share_out(splits, limit // 10 * len(splits) or limit)
-        quotas = {split: max(round(limit * size / total), min(least[split], size)) for split, size in splits.items()}
-        for split, quota in quotas.items():
+        for split, quota in _quotas(splits, limit).items():
             shards = sizes[task, split]
             opened, held = [], 0
             for shard in sorted(shards, key=lambda path: unit(seed, "audit", "shard", *path.parts[-3:])):
@@ -175,10 +170,19 @@ def _choose(sizes: Mapping[tuple[str, str], Mapping[Path, int]], limit: int, see
                     break
                 opened.append(shard)
                 held += shards[shard]
-            drawn = heapq.nsmallest(min(quota, limit), _keys(opened, task, split, seed))
+            drawn = heapq.nsmallest(quota, _keys(opened, task, split, seed))
             for _, key, number in drawn:
                 wanted[opened[number]].add(key)
     return wanted
+
+
+def _quotas(sizes: Mapping[str, int], limit: int) -> dict[str, int]:
+    """Pairs to draw from each split: in proportion, but a tenth of the places where a split is so small, for copies and
+    memories are looked for between splits; the largest split gets what is left."""
+    total, largest = sum(sizes.values()), max(sizes, key=lambda split: sizes[split])
+    quotas = {split: min(size, max(round(limit * size / total), limit // 10)) for split, size in sizes.items()}
+    quotas[largest] = min(sizes[largest], limit - sum(quotas[split] for split in sizes if split != largest))
+    return quotas
 
 
 def _keys(shards: Sequence[Path], task: str, split: str, seed: int) -> Iterator[tuple[float, str, int]]:
