@@ -1,5 +1,6 @@
 """Both command lines: near misses in one line, examples that parse, completion that a shell takes."""
 
+import ast
 import re
 import shlex
 import subprocess
@@ -165,6 +166,20 @@ def test_bash_completes(tmp_path: Path, name: str, words: list[str], offered: li
 def test_zsh_and_fish_get_scripts_for_the_installed_commands(name: str, shell: str, registers: str) -> None:
     kind, program, config = COMMAND_LINES[name]
     assert registers.format(program.script) in completion(kind, program, shell, config)
+
+
+@pytest.mark.parametrize("name", COMMAND_LINES)
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_what_a_shell_is_told_of_each_option_is_one_line(name: str, shell: str) -> None:
+    kind, program, config = COMMAND_LINES[name]
+    script = completion(kind, program, shell, config)
+    (line,) = [line for line in script.splitlines() if line.startswith("COMPLETION_SPEC = ")]
+    table = line.removeprefix("COMPLETION_SPEC = ")
+    if shell == "fish":  # There it stands in double quotes.
+        table = re.sub(r"\\(.)", r"\1", table)
+    options = [option for verb in ast.literal_eval(table)["subcommands"].values() for option in verb["options"]]
+    assert len(options) > 20
+    assert not any("\n" in option["description"] for option in options)
 
 
 def test_the_scripts_that_complete_are_installed() -> None:
