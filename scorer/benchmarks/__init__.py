@@ -18,9 +18,10 @@ Kinds (kinds.py); values, chance and protocol of every figure come from them:
 
 - `Choice(official, recall_at)`: one image, k captions, `truth`. official="argmax" where the authors take the argmax of
   the file's order (ties then depend on the place of the truth): both figures are reported. recall_at=(1, 3, 5) adds
-  recall@k and the mean rank. Classification is Choice(name="top1"): all rows share one tuple of class captions,
-  `label` is the class, `macro` all labels, and "macro_top1" is the mean per class.
-- `Twins(headline)`: two images, two captions, image i belongs to caption i: text, image and group score.
+  recall@k and the mean rank. Classification is Choice(name="top1", prompts=P): all rows share one tuple of captions, P
+  in a row for each class, `label` is the class, `macro` all labels, and "macro_top1" is the mean per class.
+  official_first: the authors' code stops after so many rows. auroc: one threshold for all captions.
+- `Twins(headline, half)`: two images, two captions, image i belongs to caption i: text, image and group score.
 - `TwoPositives()`: captions (P1, P2, N).
 - `Retrieval(recall_at)`: a row is an image with its own captions; recall@k both ways over the part.
 
@@ -33,14 +34,48 @@ Tests: tests/scorer/benchmarks has judges that know nothing, everything, or toss
 ROWS of test_bench_real.py puts a benchmark's real rows before them.
 """
 
-from scorer.benchmarks import sugarcrepe, sugarcrepe_pp, whatsup
+from scorer.benchmarks import (
+    aro,
+    aro_order,
+    caltech101,
+    clevr_bind,
+    crepe,
+    flowers102,
+    mmvp_vlm,
+    ncd,
+    negbench,
+    sugarcrepe,
+    sugarcrepe_pp,
+    valse,
+    vl_checklist,
+    whatsup,
+    winoground,
+)
 from scorer.benchmarks.base import Benchmark
 from scorer.errors import ConfigError, unknown
 
 __all__ = ["BENCHMARKS", "chosen"]
 
+# Those of the DCSM paper's tables first.
 BENCHMARKS: dict[str, Benchmark] = {
-    item.name: item for item in (whatsup.BENCHMARK, sugarcrepe.BENCHMARK, sugarcrepe_pp.BENCHMARK)
+    module.BENCHMARK.name: module.BENCHMARK
+    for module in (
+        clevr_bind,
+        ncd,
+        aro,
+        whatsup,
+        negbench,
+        sugarcrepe,
+        vl_checklist,
+        caltech101,
+        flowers102,
+        aro_order,
+        sugarcrepe_pp,
+        crepe,
+        valse,
+        winoground,
+        mmvp_vlm,
+    )
 }
 
 

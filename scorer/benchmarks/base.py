@@ -4,6 +4,7 @@ A benchmark's file says these things and loads its rows; everything else (scorin
 missing images, reports) is shared.
 """
 
+import ast
 import csv
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +16,8 @@ from scorer.errors import DataError
 
 if TYPE_CHECKING:
     from scorer.benchmarks.kinds import Kind
+
+NAMED = 5  # defective rows named in a note
 
 Box = tuple[float, float, float, float]
 
@@ -142,7 +145,7 @@ def read_json(path: Path) -> Any:
 def read_table(path: Path, columns: Sequence[str], delimiter: str = ",") -> list[dict[str, str]]:
     """The rows of a CSV or TSV file with a header. DataError when it is not readable or a column is missing."""
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, delimiter=delimiter, strict=True)
             absent = [name for name in columns if name not in (reader.fieldnames or ())]
             if absent:
@@ -154,6 +157,27 @@ def read_table(path: Path, columns: Sequence[str], delimiter: str = ",") -> list
         if any(row[name] is None for name in columns):
             raise DataError(f"{path}: row {number} is cut short")
     return rows
+
+
+def list_of_texts(value: str, where: str) -> list[str]:
+    """A table's cell that holds a Python list or set of text, in the order it is written in. DataError for others."""
+    try:
+        found = ast.parse(value.strip(), mode="eval").body
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        found = None
+    # Some of CREPE's lists are sets; read as sets, their order would differ from run to run.
+    items = found.elts if isinstance(found, ast.List | ast.Set) else [None]
+    texts = [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str)]
+    if len(texts) < len(items):
+        raise DataError(f"{where}: expected a list of texts, ['...', '...'], and found {value[:40]!r}")
+    return texts
+
+
+def impossible(examples: Sequence[Example]) -> tuple[str, ...]:
+    """A note on the rows of Choice whose true caption is among the false ones, too: nobody can answer them."""
+    rows = [item.key for item in examples if item.captions.count(item.captions[item.truth]) > 1]
+    named = ", ".join(rows[:NAMED]) + (", ..." if len(rows) > NAMED else "")
+    return (f"rows whose true caption is a false one, too, and can never be right: {len(rows)} ({named})",) * bool(rows)
 
 
 def texts_of(row: Any, names: Sequence[str], where: str) -> list[str]:

@@ -1,7 +1,7 @@
 """The kinds of rows: which scores they need, and the figures made of them. Standard library and NumPy only.
 
 A higher score must be strictly higher: a tie is wrong in every figure but those named *_official, which answer as the
-official code does, and *_ties_shared, the expectation when ties are broken by a fair coin.
+official code does, *_ties_shared, the expectation when ties are broken by a fair coin, and auroc.
 
 Shapes: N examples, I images and L captions of an example; M captions of a retrieval part.
 """
@@ -15,6 +15,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from scorer.benchmarks.auroc import auroc
 from scorer.benchmarks.base import Example, Loaded
 from scorer.benchmarks.judges import Block, Judge, Matrix
 from scorer.errors import DataError
@@ -103,19 +104,28 @@ class Choice(ExampleKind):
     Attributes:
         official: How the official code decides. "strict" is as here; "argmax" takes the first maximum in the file's
             order, so that ties help or harm by place: that figure is reported beside.
+        official_first: The official code stops after so many rows that have their image: that figure is beside.
         recall_at: Also report recall@k and the mean rank of the true caption.
+        prompts: So many captions in a row say the same (the prompts of a class): their mean score is the option's, and
+            `truth` counts options.
+        auroc: Also report how well one threshold would tell true captions from false ones, rows of two captions only.
         name: Of the headline: accuracy, top1.
     """
 
     official: Literal["strict", "argmax"] = "strict"
+    official_first: int | None = None
     recall_at: tuple[int, ...] = ()
+    prompts: int = 1
+    auroc: bool = False
     name: str = "accuracy"
 
     def metrics(self, loaded: Loaded, raw: Raw) -> list[Metric]:
         scores = raw["scores"][:, 0]
+        if self.prompts > 1:
+            scores = scores.reshape(len(scores), -1, self.prompts).mean(axis=2)
         rows = np.arange(len(scores))
         truth = np.array([item.truth for item in loaded.examples], dtype=np.int64)
-        options = np.array([len(item.captions) for item in loaded.examples], dtype=np.float64)
+        options = np.array([len(item.captions) / self.prompts for item in loaded.examples], dtype=np.float64)
         labels = tuple(item.label for item in loaded.examples)
         scored = ~np.isnan(scores[rows, truth])
         own = scores[rows, truth][:, None]
@@ -128,17 +138,28 @@ class Choice(ExampleKind):
             official = np.where(scored, padded.argmax(axis=1) == truth, np.nan)
             protocol = "official argmax: of tied options the first in the file wins"
             found.append(Metric(f"{self.name}_official", protocol, official, 1 / options, labels))
+        if self.official_first is not None:
+            official = np.where(np.cumsum(scored) <= self.official_first, strict, np.nan)
+            protocol = f"official: the first {self.official_first} rows that have their image"
+            found.append(Metric(f"{self.name}_official", protocol, official, 1 / options, labels))
         shared = np.where(scored, (above == 0) / (1.0 + np.maximum(level, 0)), np.nan)
         protocol = "a tie of m options counts 1/m, as broken by a fair coin"
         found.append(Metric(f"{self.name}_ties_shared", protocol, shared, 1 / options, labels))
+        if self.auroc:
+            protocol = "a true caption of the part above a false one, of whatever image; ties half"
+            found.append(Metric("auroc", protocol, auroc(scores, truth), np.full(len(scores), 1 / 2)))
+        return [*found, *self._ranks(rank, scored, options, labels)]
+
+    def _ranks(
+        self, rank: Values, scored: NDArray[np.bool_], options: Values, labels: tuple[str, ...]
+    ) -> Iterator[Metric]:
         for k in self.recall_at:
             hit = np.where(scored, rank <= k, np.nan)
             chance = np.minimum(1, k / options)
-            found.append(Metric(f"recall@{k}", f"among the {k} highest, ties against it", hit, chance, labels))
+            yield Metric(f"recall@{k}", f"among the {k} highest, ties against it", hit, chance, labels)
         if self.recall_at:
             mean = np.where(scored, rank, np.nan)
-            found.append(Metric("mean_rank", "place of the true caption, ties against it", mean, (options + 1) / 2))
-        return found
+            yield Metric("mean_rank", "place of the true caption, ties against it", mean, (options + 1) / 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +168,12 @@ class Twins(ExampleKind):
 
     Attributes:
         headline: The figure that the benchmark reports first (MMVP-VLM: image_score).
+        half: The official code asks whether a caption's first image gets more than half of the probability, so that
+            ties go to the second image: "image_score_official" is reported beside.
     """
 
     headline: Literal["text_score", "image_score", "group_score"] = "text_score"
+    half: bool = False
 
     def metrics(self, loaded: Loaded, raw: Raw) -> list[Metric]:
         s = raw["scores"]
@@ -162,12 +186,16 @@ class Twins(ExampleKind):
             "image_score": ("both captions prefer their image", image, 1 / 4),
             "group_score": ("text_score and image_score at once", text & image, 1 / 6),
         }
-        order = sorted(rules, key=lambda name: name != self.headline)
-        return [
-            Metric(
-                name, rules[name][0], np.where(whole, rules[name][1], np.nan), np.full(len(s), rules[name][2]), labels
+        if self.half:
+            lenient = (s[:, 0, 0] > s[:, 1, 0]) & (s[:, 1, 1] >= s[:, 0, 1])
+            rules["image_score_official"] = (
+                "official p(first image) > 0.5: ties go to the second image",
+                lenient,
+                1 / 4,
             )
-            for name in order
+        return [
+            Metric(name, protocol, np.where(whole, right, np.nan), np.full(len(s), chance), labels)
+            for name, (protocol, right, chance) in sorted(rules.items(), key=lambda rule: rule[0] != self.headline)
         ]
 
 

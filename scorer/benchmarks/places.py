@@ -16,6 +16,12 @@ COCO_VAL2014 = Source(
     "Flickr terms of each photograph",
     ("coco/val2014", "coco/images/val2014", "val2014"),
 )
+COCO_TRAIN2014 = Source(
+    "COCO train2014",
+    "http://images.cocodataset.org/zips/train2014.zip",
+    "Flickr terms of each photograph",
+    ("coco/train2014", "coco/images/train2014", "train2014"),
+)
 VISUAL_GENOME = Source(
     "Visual Genome (VG_100K, VG_100K_2)",
     "https://homes.cs.washington.edu/~ranjay/visualgenome/api.html",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scorer.benchmarks.base import Benchmark, Part
-from scorer.errors import ConfigError, DataError, missing
+from scorer.errors import ConfigError, DataError, DependencyError, missing
 
 if TYPE_CHECKING:
     from scorer.benchmarks.figures import Result
@@ -90,6 +90,8 @@ def _found(benchmark: Benchmark, part: Part, root: Path) -> str:
         loaded = benchmark.load(root, part)
     except DataError as error:
         return f"damaged: {error}"
+    except DependencyError as error:
+        return f"found {path.relative_to(root)}, but {error}"
     paths = {picture.path for item in loaded.examples for picture in item.images}
     here = sum(path.is_file() for path in paths)
     return f"found {path.relative_to(root)}: {len(loaded.examples)} rows, {here} of {len(paths)} images"

@@ -11,8 +11,10 @@ ANNOTATIONS = Source(
     "SugarCrepe annotations",
     "https://github.com/RAIVNLab/sugar-crepe",
     "MIT",
-    ("sugarcrepe/data", "sugar-crepe/data"),
+    ("sugarcrepe/data", "sugar-crepe/data", "data"),
 )
+# The last places are those of `generator export --to sugarcrepe`, with a split as the root.
+IMAGES = Source(COCO_VAL2017.name, COCO_VAL2017.origin, COCO_VAL2017.licence, (*COCO_VAL2017.places, "images"))
 NAMES = ("add_obj", "add_att", "replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att")
 
 
@@ -34,7 +36,7 @@ BENCHMARK = Benchmark(
     title="SugarCrepe",
     paper="Hsieh et al., NeurIPS 2023",
     protocol="cos(image, caption) strictly above cos(image, negative), raw captions; the authors give seven numbers",
-    parts=tuple(Part(name, Choice(), ANNOTATIONS.file(f"{name}.json"), COCO_VAL2017) for name in NAMES),
+    parts=tuple(Part(name, Choice(), ANNOTATIONS.file(f"{name}.json"), IMAGES) for name in NAMES),
     load=load,
     averages={
         "add": ("add_obj", "add_att"),

@@ -14,7 +14,7 @@ from scorer.benchmarks.runs import CosineJudge, RunJudge
 from scorer.benchmarks.towers import TowerPool
 from scorer.cache import default_root
 from scorer.configs import EvalConfig
-from scorer.errors import ConfigError, DataError, missing
+from scorer.errors import ConfigError, DataError, DependencyError, missing
 from scorer.features import label
 from scorer.splits import show_progress
 
@@ -23,7 +23,8 @@ def evaluate_benchmarks(config: EvalConfig, say: Callable[[str], None]) -> list[
     """Judge a run, the plain CLIP of its towers and of --clip, and the control that never looks.
 
     Writes OUT/NAME.md and OUT/NAME.json after each benchmark, and the scores under OUT/scores. With "all", benchmarks
-    that are not found under the root are said and passed over. Raises a UserError for anything unusable.
+    that are not found under the root, or need a package that is not here, are said and passed over. Raises a UserError
+    for anything unusable.
     """
     wanted = chosen(config.benchmark)
     root = _checked_root(config)
@@ -33,10 +34,10 @@ def evaluate_benchmarks(config: EvalConfig, say: Callable[[str], None]) -> list[
     for benchmark in wanted:
         try:
             report = run_benchmark(judges, benchmark, root, out / "scores", config.resamples, config.seed)
-        except NotFoundError as error:
+        except (NotFoundError, DependencyError) as error:
             if "all" not in config.benchmark:
                 raise
-            say(f"{error}; passed over\n")
+            say(f"{benchmark.name} is passed over: {error}\n")
             continue
         out.mkdir(parents=True, exist_ok=True)
         (out / f"{benchmark.name}.json").write_text(json.dumps(plain(report), indent=1), "utf-8")

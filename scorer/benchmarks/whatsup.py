@@ -10,7 +10,8 @@ from scorer.benchmarks.places import COCO_VAL2017
 from scorer.errors import DataError
 
 ORIGIN = "https://github.com/amitakamath/whatsup_vlms (its --download fetches the files from Google Drive)"
-FOLDERS = ("whatsup/data", "whatsup", "whatsup_vlms/data")
+# The last place is that of `generator export --to whatsup`, with a split as the root.
+FOLDERS = ("whatsup/data", "whatsup", "whatsup_vlms/data", "data")
 ANNOTATIONS = Source("What'sUp annotations", ORIGIN, "MIT", FOLDERS)
 
 
@@ -43,15 +44,20 @@ def load(root: Path, part: Part) -> Loaded:
 
 
 def _controlled(rows: list[Any], path: Path, folder: Path, name: str) -> Loaded:
-    """Rows {image_path, caption_options}; the photograph's name is SUBJECT_PREPOSITION_..._OBJECT.jpeg."""
+    """Rows {image_path, caption_options}; the photograph's name is SUBJECT_PREPOSITION_..._OBJECT.jpeg.
+
+    Four options in the official files; our export has the two of a pair.
+    """
     examples = []
     sets: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     known = [preposition for pair in OPPOSITES[name] for preposition in pair]
     for number, row in enumerate(rows):
         image, options = _row(row)
         words = Path(image).stem.split("_")
-        if len(options) != 4 or len(words) < 3 or words[1] not in known:
-            raise DataError(f"{path}: row {number}: expected a photograph of {', '.join(known)} and four captions")
+        if len(options) not in (2, 4) or len(words) < 3 or words[1] not in known:
+            raise DataError(
+                f"{path}: row {number}: expected a photograph of {', '.join(known)} and four captions, or two"
+            )
         scene = sets[words[0], words[-1]]
         if words[1] in scene:
             raise DataError(f"{path}: row {number}: the second photograph of {words[0]} {words[1]} {words[-1]}")
@@ -65,7 +71,7 @@ def _controlled(rows: list[Any], path: Path, folder: Path, name: str) -> Loaded:
         if one in scene and other in scene
     ]
     whole = [tuple(scene[word] for word in known) for scene in sets.values() if len(scene) == len(known)]
-    return Loaded(examples, {"pair": pairs, "set": whole})
+    return Loaded(examples, {name: groups for name, groups in (("pair", pairs), ("set", whole)) if groups})
 
 
 def _row(row: Any) -> tuple[str, tuple[str, ...]]:

@@ -15,22 +15,25 @@ _WHERE = {"left", "right", "top", "bottom", "front", "back", "side", "middle", "
 _ABOUT_PICTURE = {"picture", "image", "photo", "photograph", "view", "shot", "close", "up", "scene"}
 
 
+def load_english(exclude: Sequence[str]) -> Any:
+    """spaCy's small English pipeline without these parts. DependencyError when spaCy or the model is missing."""
+    try:
+        import spacy
+    except ImportError as error:
+        raise DependencyError("spaCy is not installed; pip install spacy") from error
+    for name in MODELS:
+        try:
+            return spacy.load(name, exclude=list(exclude))
+        except OSError:
+            continue
+    raise DependencyError("spaCy's English model is missing; python -m spacy download en_core_web_sm")
+
+
 class RuleHelper:
     """Open-vocabulary helper by rules. Raises DependencyError when spaCy or its English model is missing."""
 
     def __init__(self) -> None:
-        try:
-            import spacy
-        except ImportError as error:
-            raise DependencyError("spaCy is not installed; pip install spacy") from error
-        for name in MODELS:
-            try:
-                self._nlp: Any = spacy.load(name, exclude=["ner"])
-                break
-            except OSError:
-                continue
-        else:
-            raise DependencyError("spaCy's English model is missing; python -m spacy download en_core_web_sm")
+        self._nlp = load_english(("ner",))
         phrases = {word for row in load_lexicon().rows for word in row.words}
         self._phrases = sorted((tuple(phrase.split()) for phrase in phrases), key=len, reverse=True)
 

@@ -8,7 +8,7 @@ import numpy as np
 from scorer.benchmarks.base import Benchmark, Example, Loaded, Part, Picture, Source
 from scorer.benchmarks.figures import Result
 from scorer.benchmarks.judges import Block, Matrix, Prepared
-from scorer.benchmarks.kinds import Kind, TwoPositives
+from scorer.benchmarks.kinds import Choice, Kind, Twins, TwoPositives
 from scorer.seeding import seed_of
 
 NOWHERE = Path("nowhere.jpg")
@@ -68,12 +68,11 @@ def perfect(loaded: Loaded, kind: Kind, needs_images: bool = False) -> Formula:
 
 
 def _true(item: Example, kind: Kind) -> list[Sequence[str]]:
-    name = type(kind).__name__
-    if name == "Choice":
-        return [(item.captions[item.truth],)]
-    if name == "Twins":
+    if isinstance(kind, Choice):
+        return [item.captions[item.truth * kind.prompts : (item.truth + 1) * kind.prompts]]
+    if isinstance(kind, Twins):
         return [(text,) for text in item.captions]
-    return [item.captions[:2] if name == "TwoPositives" else item.captions]
+    return [item.captions[:2] if isinstance(kind, TwoPositives) else item.captions]
 
 
 def rows(count: int, captions: int, images: int = 1, truth: Callable[[int], int] = lambda _: 0) -> Loaded:
