@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_validate import SHARDS, render
+from test_storage import bucket, digests, fetched, line
+from test_validate import SHARDS, faults_of, render
 
 from generator.cli import Render
 from generator.errors import ConfigError, DependencyError, OutputError
@@ -15,8 +16,13 @@ from generator.plan import ShardPlan
 from generator.shard_job import Recipe
 from generator.shards import Row, sha256, write_json
 from generator.specs import RenderSettings
+from generator.storage import Place
 from tests.worlds import context_of
 
+__all__ = ["bucket", "line"]  # Fixtures.
+
+# Of the store that tests have; nodes of a real cluster have their own.
+CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_EC2_METADATA_DISABLED": "true"}
 CONFIG = Render(task="spatial", n=8, executor="ray").resolved()
 
 
@@ -44,14 +50,20 @@ def plans(count: int, size: int) -> list[ShardPlan]:
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """A head node without cores and two nodes of two, each with processes of their own."""
+def caches(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("nodes")
+    return [folder / "one", folder / "two"]
+
+
+@pytest.fixture(scope="module")
+def cluster(caches: list[Path]) -> Iterator[Any]:
+    """A head node without cores and two nodes of two, each with processes and a cache of its own."""
     ray = pytest.importorskip("ray", reason="Ray is not installed")
     from ray.cluster_utils import Cluster
 
     found = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
-    for _ in range(2):
-        found.add_node(num_cpus=2)
+    for cache in caches:
+        found.add_node(num_cpus=2, env_vars={"TWINSCENE_CACHE": str(cache), **CREDENTIALS})
     ray.init(address=found.address, log_to_driver=False, logging_level="error")
     found.wait_for_nodes()
     yield found
@@ -120,6 +132,34 @@ def test_a_node_killed_on_the_way_costs_no_pair(cluster: Any, tmp_path: Path) ->
     assert sorted(reported) == list(range(3 * size))
     for path in calm.glob("*/*.tar"):
         assert sha256(out / path.relative_to(calm)) == sha256(path)
+
+
+@pytest.mark.slow
+def test_nodes_with_nothing_in_common_but_a_store(
+    cluster: Any, caches: list[Path], bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each works in a folder of its own cache, hands its shards to the store and keeps none."""
+    assert cluster is not None
+    from generator.executors import ray as executor
+
+    calm = tmp_path / "calm"
+    write_json(calm / "run.json", {})
+    executor.run(CONFIG, recipe_of(calm), iter(plans(6, 4)), lambda *_: None)
+    monkeypatch.setenv("TWINSCENE_CACHE", str(tmp_path / "driver"))
+    place = Place(Path(bucket), tmp_path / "driver")
+    place.refresh()
+    write_json(place.out / "run.json", {"fingerprint": "f0"})
+    place.publish_run()
+    rows: list[int] = []
+    executor.run(CONFIG, recipe_of(place.out, store=bucket), iter(plans(6, 4)), lambda row, _: rows.append(row.index))
+    assert sorted(rows) == list(range(24))
+    run = fetched(bucket, tmp_path / "run")
+    assert digests(run) == digests(calm)
+    assert faults_of(run) == []
+    for cache in caches:
+        (work,) = (cache / "work").iterdir()
+        assert list(work.glob("train/*.json")), "a node that made no shard proves nothing"
+        assert not list(work.glob("train/*.tar"))
 
 
 def test_without_ray_the_mend_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
