@@ -11,9 +11,9 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from generator.specs import RenderJob, RenderSettings, from_json
+from generator.specs import RenderJob, RenderSettings, from_json, to_json
 from renderers.answers import serve
-from renderers.sprites.keys import Key, kind_of, scene_keys, to_json
+from renderers.sprites.keys import Key, kind_of, scene_keys
 
 
 class Worker:

@@ -35,6 +35,8 @@ from generator.tasks.stages import (
 LEVELS = ((0.33, 0.40), (0.50, 0.56))
 # How much smaller or larger than drawn a pair is made so that it fits a level; the crop makes up for it.
 FIT = (0.85, 1.25)
+# The longest side of an object: longer ones, so near, would show another perspective than the bank's.
+LONGEST_M = 0.59
 # Objects stand this far behind a board's front edge, and from what is behind them.
 SETBACK_M, BEHIND_M = 0.045, 0.04
 # The sides of a bookcase stand so far from the middle. Objects keep away, or a camera from the side would see them cut.

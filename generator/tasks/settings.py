@@ -12,7 +12,7 @@ from generator.assets.catalog import Asset
 from generator.backgrounds import Background
 from generator.rng import choice
 from generator.specs import CameraSpec, LightSpec, Vec3, bearing_deg
-from generator.tasks.plates import PlateSet, crop, hung, level_for, slots_on
+from generator.tasks.plates import LONGEST_M, PlateSet, crop, hung, level_for, slots_on
 from generator.tasks.pose import Pose, pose
 from generator.tasks.stages import STAGES, Axis, Footprint, Stage, frame, light
 
@@ -101,7 +101,8 @@ class Banked:
         plate = choice(self._rng, self._plates.cells[self._name, self._rig.number, level])
         turned = [[item.turned(plate.azimuth_deg) for item in side] for side in poses]
         size = footprint(turned, self._rig.lying)
-        self._plate, self.fit = plate, plate.fit(self._rng, size)
+        largest = max(item.scale for side in turned for item in side)
+        self._plate, self.fit = plate, min(plate.fit(self._rng, size), LONGEST_M / largest)
         self.place, slabs = hung(self._rng, plate, self._places)
         slots = slots_on(self._rng, plate, axis, size.times(self.fit))
         return Stage(self._name, slots, self._rig.lying, slabs, plate.camera)

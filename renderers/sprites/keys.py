@@ -98,8 +98,8 @@ def plate_key(scene: SceneSpec, size_px: int) -> PlateKey:
     # The farthest that the picture reaches from the optical axis, and its pixels, both per unit of tangent.
     reach = (0.5 + max(abs(value) for value in camera.shift)) * camera.sensor_width_mm / camera.focal_length_mm
     density = size_px * camera.focal_length_mm / camera.sensor_width_mm
-    tangent = _on_ladder(reach, PLATE_TANGENT)
-    px = math.ceil(2 * tangent * _on_ladder(density, PLATE_PX * size_px))
+    tangent = _on_ladder(max(reach, PLATE_TANGENT), PLATE_TANGENT)
+    px = math.ceil(2 * tangent * _on_ladder(max(density, PLATE_PX * size_px), PLATE_PX * size_px))
     wide = replace(camera, focal_length_mm=camera.sensor_width_mm / (2 * tangent), shift=(0.0, 0.0))
     return PlateKey(tuple(_bare(slab) for slab in scene.slabs), wide, scene.light, px)
 
