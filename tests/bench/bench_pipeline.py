@@ -9,7 +9,7 @@ import resource
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ class Stopwatch:
     """CPU seconds of this process by stage; what a stage spends inside another counts there."""
 
     def __init__(self) -> None:
-        self.spent: Counter[str] = Counter()
+        self.spent: dict[str, float] = defaultdict(float)
         self._stack = [OWN]
         self._since = time.process_time()
 
@@ -64,9 +64,9 @@ class Stopwatch:
             self._stack.append(push)
 
 
-def watch(watch_: Stopwatch, task: str) -> None:
+def watch(stopwatch: Stopwatch, task: str) -> None:
     """Put the stopwatch around every stage of a shard job."""
-    TASKS[task] = Task(watch_.timed("plan", TASKS[task].sample), TASKS[task].roles)
+    TASKS[task] = Task(stopwatch.timed("plan", TASKS[task].sample), TASKS[task].roles)
     for owner, name, stage in (
         (RenderProcess, "submit", "send jobs"),
         (RenderProcess, "collect", "wait, supervise"),
@@ -78,7 +78,7 @@ def watch(watch_: Stopwatch, task: str) -> None:
         (ShardStage, "reject", "stage pair"),
         (ShardStage, "seal", "seal shard"),
     ):
-        setattr(owner, name, watch_.timed(stage, getattr(owner, name)))
+        setattr(owner, name, stopwatch.timed(stage, getattr(owner, name)))
 
 
 def run(task: str, pairs: int, masks: bool) -> tuple[float, int]:
@@ -110,7 +110,8 @@ def main() -> None:
     watch(stopwatch, args.task)
     renderer_s, pictures = run(args.task, args.pairs, args.masks)
     stopwatch.stop()
-    spent = {**dict(stopwatch.spent.most_common()), "renderer (fake)": renderer_s}
+    spent = dict(sorted(stopwatch.spent.items(), key=lambda item: -item[1]))
+    spent["renderer (fake)"] = renderer_s
     whole = sum(spent.values())
     print(f"{args.task}: {args.pairs} pairs, {pictures / 2 / args.pairs:.2f} attempts each")
     for stage, seconds in spent.items():
