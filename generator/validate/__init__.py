@@ -1,9 +1,10 @@
 """`python -m generator validate DIR`: is a finished run what it claims to be? Everything is read again.
 
 Files against their digests and counts; records against their schema, images, masks and captions; pairs against one
-another. Shards are checked in several processes; what the whole run must hold in memory is some hundred bytes a pair.
+another. Shards are checked in several processes; what the whole run must hold in memory is some 220 bytes a pair.
 """
 
+import bisect
 import multiprocessing
 import os
 from collections.abc import Callable, Iterator
@@ -126,23 +127,25 @@ class _Checked:
     """The shards checked so far, in order, and what their pairs look like."""
 
     names: list[str] = field(default_factory=list)
+    starts: list[int] = field(default_factory=lambda: [0])
     parts: list[Looks] = field(default_factory=list)
     planned: int = 0
 
     def add(self, shard: ShardReport) -> None:
         self.names.append(shard.name)
+        self.starts.append(self.starts[-1] + len(shard.looks))
         self.parts.append(shard.looks)
         self.planned += shard.planned
 
     def looks(self) -> Looks:
-        """Of all pairs."""
-        return np.concatenate([np.empty(0, LOOK), *self.parts])
+        """Of all pairs, in one piece."""
+        self.parts = [np.concatenate([np.empty(0, LOOK), *self.parts])]
+        return self.parts[0]
 
     def place(self, number: int) -> tuple[str, int]:
         """The shard of a pair of the run, and its rank there."""
-        starts = np.cumsum([0, *(len(part) for part in self.parts)])
-        shard = int(np.searchsorted(starts, number, side="right")) - 1
-        return self.names[shard], number - int(starts[shard])
+        shard = bisect.bisect_right(self.starts, number) - 1
+        return self.names[shard], number - self.starts[shard]
 
 
 def _twice(run: Reading, checked: _Checked, looks: Looks) -> Iterator[str]:

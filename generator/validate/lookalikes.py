@@ -112,7 +112,7 @@ def _by_cell(
     numbers: NDArray[np.int16], places: NDArray[np.intp], shifts: tuple[int, ...], width: int
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     """The places sorted by the cell of SORTED_BY that they fall in, and those cells' keys. Equal ones stay in order."""
-    cells = (numbers[places][:, SORTED_BY].astype(np.int64) + shifts) // width
+    cells = (numbers[places[:, None], SORTED_BY].astype(np.int64) + shifts) // width
     keys = cells @ (np.int64(1) << np.arange(0, 16 * len(SORTED_BY), 16))
     order = np.argsort(keys, kind="stable")
     return places[order], keys[order]
