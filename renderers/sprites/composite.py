@@ -7,7 +7,7 @@ shades the plate and the others before any of them is set in.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import pi, radians, tan
+from math import pi, radians, sin, tan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ GRID_X, GRID_Y = np.linspace(-0.98, 0.98, GRID[1]), np.linspace(0.98, -0.98, GRI
 FOOT = 0.03
 # What an object stands on is a slab whose top is this near to its foot.
 SUPPORT_M = 0.006
+# The share of an object's light that comes from the ground, whose colour is looked up so near to its foot; and the
+# linear albedo of the floor on which sprites are made.
+BOUNCE, FOOT_PX, FLOOR_ALBEDO = 0.12, 6, 0.4
 # Only every so many pixels are looked at to find where a shadow may fall.
 COARSE = 4
 
@@ -80,6 +83,7 @@ class Compositor:
         for number in sorted(range(len(things)), key=lambda number: -things[number].distance):
             thing = things[number]
             lit = _lit(thing, [other for other in things if other is not thing], scene.light, view, surroundings)
+            lit[:3] *= _bounce(cut, thing, scene.light, view)[:, None, None]
             fit = view.to_sprite(thing.corners, thing.look.pixels)
             values, (rows, columns) = resample.warp(lit, fit, self._size_px)
             outline = values[..., 3] >= 0.5
@@ -181,6 +185,20 @@ def _lit(thing: Thing, others: Sequence[Thing], lamp: LightSpec, view: View, sur
             total += part
     np.multiply(planes[-1], layer.scales[-1], out=lit[3])
     return lit
+
+
+def _bounce(cut: Cut, thing: Thing, lamp: LightSpec, view: View) -> Floats:
+    """What the colour of the ground around an object's foot does to its own (3,): sprites are made on a grey floor."""
+    column, row = view.project(np.array(thing.spec.position_m)[None])[0].astype(int)
+    rows, columns = (slice(max(0, at - FOOT_PX), max(0, at + FOOT_PX + 1)) for at in (row, column))
+    ground = cut.rgb[rows, columns][cut.ids[rows, columns] == thing.support]
+    if thing.support == 0 or not len(ground):
+        return np.ones(3, np.float32)
+    from_key = resample.linear_rgb(lamp.key_rgb) * (lamp.key_strength / pi * sin(radians(lamp.elevation_deg)))
+    usual = FLOOR_ALBEDO * (from_key + resample.linear_rgb(lamp.fill_rgb) * lamp.fill_strength)
+    ratio = ground.mean(axis=0) / np.maximum(usual, 1e-6)
+    tint: Floats = (1 + BOUNCE * (np.minimum(ratio, 2.0) - 1)).astype(np.float32)
+    return tint
 
 
 def _upright(thing: Thing, view: View) -> Doubles:
