@@ -32,7 +32,7 @@ $(VENV)/.installed-scorer: pyproject.toml $(CONSTRAINTS) | $(PY)
 	@touch $(VENV)/.installed $@
 
 $(VENV)/.installed-test: pyproject.toml $(CONSTRAINTS) | $(PY)
-	$(PIP) --editable '.[coco,scorer,ray,dev]'
+	$(PIP) --editable '.[audit,coco,scorer,ray,dev]'
 	@touch $(VENV)/.installed $(VENV)/.installed-scorer $@
 
 # Render small sets for all tasks, train the scorer on them with the bundled tiny CLIP, and print held-out accuracies
