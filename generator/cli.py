@@ -195,10 +195,10 @@ class Preview:
 
 @dataclass(frozen=True)
 class Validate:
-    """Check finished runs from disk: digests, records, images, masks, captions, duplicates. Any fault: exit code 1."""
+    """Check finished runs: digests, records, images, masks, captions, duplicates. Any fault: exit code 1."""
 
     dirs: tyro.conf.Positional[tuple[Path, ...]]
-    """Run directories."""
+    """Run directories, or URLs such as s3://bucket/prefix."""
     workers: int | None = None
     """Processes. Default: all cores."""
 
@@ -208,7 +208,7 @@ class Status:
     """Say how far a run is: pairs and shards done, what was rejected, what is in quarantine."""
 
     dir: tyro.conf.Positional[Path]
-    """Run directory."""
+    """Run directory, or a URL."""
 
 
 @dataclass(frozen=True)
