@@ -6,12 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from test_pipeline_fake import render, samples
 from test_sprites_plan import sprites
 from worlds import asset_of, catalog_of
 
 from generator.assets.catalog import Catalog
 from generator.errors import ConfigError, RendererError
 from generator.render import RENDERERS
+from generator.shards import read_json
 from generator.specs import RenderSettings, SceneSpec
 from generator.sprites.commands import SpritesClean, SpritesList, run_clean, run_list
 from generator.sprites.fill import Filling, describe, estimate, fill, survey
@@ -115,3 +117,21 @@ def test_keeping_house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     assert not layers(tmp_path)
     with pytest.raises(ConfigError, match="--days"):
         run_clean(SpritesClean(days=-1))
+
+
+def test_a_run_is_what_views_and_plates_make_it(tmp_path: Path) -> None:
+    """They are in its fingerprint, the bank's limit is not; a run of boxes needs no bank."""
+    base = ("--task", "spatial", "--n", "12", "--size", "64", "--renderer", "fake", "--split", "train=1")
+    flags = ("--engine", "sprites", "--views", "4", "--plates", "20")
+    out = tmp_path / "run"
+    render(out, *flags, base=base)
+    run = read_json(out / "run.json")
+    assert (run["config"]["views"], run["config"]["plates"]) == (4, 20)
+    shifts = {sample.record.scene_0.split('"shift":')[1][:30] for sample in samples(out).values()}
+    assert len(shifts) == len(samples(out)) >= 10
+    assert "4 views, every one in a light of its own" in (out / "README.md").read_text(encoding="utf-8")
+    render(out, *flags, "--bank-gb", "1", base=base)
+    refused = render(out, "--engine", "sprites", "--views", "6", "--plates", "20", base=base, code=2)
+    assert "views: 4 there, 6 asked" in refused.stderr
+    plain = render(tmp_path / "plain", "--views", "4", base=base, code=2)
+    assert "add --engine sprites" in plain.stderr
