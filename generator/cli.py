@@ -25,9 +25,9 @@ TIMEOUT_S, SPRITE_TIMEOUT_S = 120.0, 600.0
 ATTRIBUTE_KINDS = ("colour", "size")
 
 
-def default_workers() -> int:
-    """One renderer for every two cores: at small sizes Blender spends half its time on one core."""
-    return max(1, (os.cpu_count() or 1) // 2)
+def default_workers(sprites: bool = False) -> int:
+    """One renderer for every two cores: at small sizes Blender spends half its time on one core. Sprites always do."""
+    return max(1, (os.cpu_count() or 1) // (1 if sprites else 2))
 
 
 ExportFormat = Literal[
@@ -88,7 +88,7 @@ class Render:
     size: int = 224
     """Width and height of the images in pixels."""
     workers: int | None = None
-    """Blender processes at a time. Default: half the cores."""
+    """Renderers at a time. Default: half as many as there are cores, with sprites as many."""
     shard_size: int = 250
     """Pairs per shard."""
     split: str = "train=0.9,val=0.05,test=0.05"
@@ -175,7 +175,7 @@ class Render:
             views=self.views or (VIEWS if sprites else None),
             plates=self.plates or (PLATES if sprites else None),
             timeout_s=self.timeout_s or (SPRITE_TIMEOUT_S if sprites else TIMEOUT_S),
-            workers=self.workers or default_workers(),
+            workers=self.workers or default_workers(sprites),
             attributes=",".join(_known(_names(self.attributes, "attributes"), ATTRIBUTE_KINDS, "attributes")),
             colours=",".join(_known(colours, tuple(load_vocabulary().colours), "colours")),
         )

@@ -31,7 +31,7 @@ class SpritesBuild:
     bank_gb: float = 20.0
     """Most that the bank may hold, in GiB."""
     workers: int | None = None
-    """Blender processes at a time. Default: half the cores."""
+    """Blender processes at a time. Default: as many as there are cores."""
     device: Device = "auto"
     """Where Cycles renders."""
 
