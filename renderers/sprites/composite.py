@@ -18,13 +18,15 @@ from renderers.sprites.bank import MEMORY_BYTES, Bank, Kept, Layer
 from renderers.sprites.keys import SpriteKey, scene_keys, sprite_keys
 from renderers.sprites.light import Cast, Caster, Surroundings
 from renderers.sprites.plates import Cut, Plates
-from renderers.sprites.view import View, Window, about_z
+from renderers.sprites.view import View, about_z
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
 # Points of an upright grid through each object at which its light is worked out: rows, columns.
 GRID = (9, 5)
+# The fill light changes slowly: every so many rows do.
+FILL_STEP = 4
 GRID_X, GRID_Y = np.linspace(-0.98, 0.98, GRID[1]), np.linspace(0.98, -0.98, GRID[0])
 # Light at the foot is that of so much of the height above it.
 FOOT = 0.03
@@ -76,7 +78,7 @@ class Compositor:
         view = View(scene.camera, self._size_px)
         cut = self._plates.cut(scene, view)
         things = [self._thing(scene, item, view) for item in scene.objects]
-        canvas = cut.rgb * _shading(cut, things, view)[..., None]
+        canvas = cut.rgb * _shading(cut, things)
         surroundings = Surroundings(scene.slabs, scene.light)
         visible = np.zeros(cut.ids.shape, np.uint8)
         amodal = np.zeros((len(things), *cut.ids.shape), np.bool_)
@@ -86,15 +88,15 @@ class Compositor:
             lit[:3] *= _bounce(cut, thing, scene.light, view)[:, None, None]
             fit = view.to_sprite(thing.corners, thing.look.pixels)
             values, (rows, columns) = resample.warp(lit, fit, self._size_px)
-            outline = values[..., 3] >= 0.5
+            outline = values[3] >= 0.5
             amodal[number, rows, columns] = outline
             in_front = (cut.depth[rows, columns] < thing.nearest) & (cut.ids[rows, columns] != thing.support)
             if in_front.any():
-                values[in_front] = 0
+                values *= ~in_front
                 outline &= ~in_front
-            window = canvas[rows, columns]
-            window *= 1 - values[..., 3:]
-            window += values[..., :3]
+            window = canvas[:, rows, columns]
+            window *= 1 - values[3]
+            window += values[:3]
             visible[rows, columns][outline] = 1 + number
         return resample.encode(canvas, seed), visible, amodal
 
@@ -125,32 +127,33 @@ class Compositor:
         return light.decode_cast(self._bank.read(key))
 
 
-def _shading(cut: Cut, things: Sequence[Thing], view: View) -> Floats:
+def _shading(cut: Cut, things: Sequence[Thing]) -> Floats:
     """What is left (H, W) of the light on the empty stage when the objects stand there."""
-    size_px = len(cut.share)
-    key, fill = np.ones((2, size_px, size_px), np.float32)
+    key, fill = np.ones(cut.share.shape, np.float32), np.ones(cut.share.shape, np.float32)
+    points, ids = cut.points.reshape(3, -1), cut.ids.reshape(-1)
     coarse = cut.points[:, ::COARSE, ::COARSE]
     for thing in things:
-        rows, columns = _window_of(thing.caster.may_reach(coarse), size_px)
-        shaded = key[rows, columns]
-        shaded *= 1 - thing.caster.shadow(cut.points[:, rows, columns].reshape(3, -1)).reshape(shaded.shape)
-        rows, columns = view.frame_of(thing.caster.floor_corners())
-        below = cut.ids[rows, columns] == thing.support
-        fill[rows, columns][below] *= thing.caster.occlusion(cut.points[:, rows, columns][:, below])
-    shading: Floats = fill + cut.share * (key - fill)
-    return shading
+        at = _pixels(thing.caster.may_shade(coarse), cut.share.shape)
+        key.reshape(-1)[at] *= 1 - thing.caster.shadow(points.take(at, axis=1))
+        at = _pixels(thing.caster.may_darken(coarse), cut.share.shape)
+        at = at[ids[at] == thing.support]
+        fill.reshape(-1)[at] *= thing.caster.occlusion(points.take(at, axis=1))
+    key -= fill
+    key *= cut.share
+    key += fill
+    return key
 
 
-def _window_of(found: NDArray[np.bool_], size_px: int) -> Window:
-    """The rows and columns around what was found on the coarse grid."""
-
-    def bounds(line: NDArray[np.bool_]) -> slice:
-        places = np.flatnonzero(line)
-        if not len(places):
-            return slice(0, 0)
-        return slice(max(0, COARSE * (int(places[0]) - 1)), min(size_px, COARSE * (int(places[-1]) + 2)))
-
-    return bounds(found.any(axis=1)), bounds(found.any(axis=0))
+def _pixels(coarse: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[np.intp]:
+    """Numbers of the pixels in and around the blocks of a picture that were found on the coarse grid."""
+    wide = coarse.copy()
+    for axis in (0, 1):
+        one, other = np.moveaxis(wide, axis, 0)[1:], np.moveaxis(wide, axis, 0)[:-1]
+        shifted = one.copy()
+        one |= other
+        other |= shifted
+    height, width = shape
+    return np.flatnonzero(wide.repeat(COARSE, axis=0)[:height].repeat(COARSE, axis=1)[:, :width])
 
 
 def _lit(thing: Thing, others: Sequence[Thing], lamp: LightSpec, view: View, surroundings: Surroundings) -> Floats:
@@ -162,9 +165,12 @@ def _lit(thing: Thing, others: Sequence[Thing], lamp: LightSpec, view: View, sur
     key = surroundings.key(points)
     for other in others:
         key = key * (1 - other.caster.shadow(points.T.astype(np.float32)))
-    fill = surroundings.fill(grid[:, GRID[1] // 2], -view.towards)
+    fill = surroundings.fill(grid[::FILL_STEP, GRID[1] // 2], -view.towards)
     down, across = _spread(height, GRID[0]), _spread(width, GRID[1])
-    gains = (down @ key.reshape(GRID).astype(np.float32) @ across.T, (down @ fill.astype(np.float32))[:, None])
+    gains = (
+        down @ key.reshape(GRID).astype(np.float32) @ across.T,
+        (_spread(height, len(fill)) @ fill.astype(np.float32))[:, None],
+    )
     lights = (
         resample.linear_rgb(lamp.key_rgb) * np.float32(lamp.key_strength / pi),
         resample.linear_rgb(lamp.fill_rgb) * np.float32(lamp.fill_strength),
@@ -191,12 +197,12 @@ def _bounce(cut: Cut, thing: Thing, lamp: LightSpec, view: View) -> Floats:
     """What the colour of the ground around an object's foot does to its own (3,): sprites are made on a grey floor."""
     column, row = view.project(np.array(thing.spec.position_m)[None])[0].astype(int)
     rows, columns = (slice(max(0, at - FOOT_PX), max(0, at + FOOT_PX + 1)) for at in (row, column))
-    ground = cut.rgb[rows, columns][cut.ids[rows, columns] == thing.support]
-    if thing.support == 0 or not len(ground):
+    ground = cut.rgb[:, rows, columns][:, cut.ids[rows, columns] == thing.support]
+    if thing.support == 0 or not ground.size:
         return np.ones(3, np.float32)
     from_key = resample.linear_rgb(lamp.key_rgb) * (lamp.key_strength / pi * sin(radians(lamp.elevation_deg)))
     usual = FLOOR_ALBEDO * (from_key + resample.linear_rgb(lamp.fill_rgb) * lamp.fill_strength)
-    ratio = ground.mean(axis=0) / np.maximum(usual, 1e-6)
+    ratio = ground.mean(axis=1) / np.maximum(usual, 1e-6)
     tint: Floats = (1 + BOUNCE * (np.minimum(ratio, 2.0) - 1)).astype(np.float32)
     return tint
 

@@ -99,22 +99,26 @@ class Caster:
     to_own: NDArray[np.float64]
     softness: float
 
-    def may_reach(self, points: Floats) -> NDArray[np.bool_]:
-        """Which of the points (3, ...) the shadow may fall on."""
-        return self._reached(self._in_sun(points))
+    def may_shade(self, points: Floats) -> NDArray[np.bool_]:
+        """Which of the points (3, ...) the shadow in the key light may fall on."""
+        across, down, away = self._in_sun(points)
+        # The soft rim of a shadow is the wider the farther behind the object, and the fainter.
+        rim = np.float32(0.04 + self.softness)
+        (left, top), (right, bottom) = self.cast.outline[0] - rim, self.cast.outline[1] + rim
+        found: NDArray[np.bool_] = away > -self.cast.half
+        for line, low, high in ((across, left, right), (down, top, bottom)):
+            found &= line > low
+            found &= line < high
+        return found
 
-    def floor_corners(self) -> NDArray[np.float64]:
-        """The corners (4, 3) of the patch of floor that the object darkens."""
-        reach = self.cast.reach
-        square = np.array([(x, y, 0.0) for x in (-reach, reach) for y in (-reach, reach)])
-        corners: NDArray[np.float64] = self.position + square @ np.linalg.inv(self.to_own).T
-        return corners
+    def may_darken(self, points: Floats) -> NDArray[np.bool_]:
+        """Which of the points (3, ...) are on the patch of floor that the object darkens in the fill light."""
+        near: NDArray[np.bool_] = np.abs(self._own(points, self.to_own)).max(axis=0) < self.cast.reach
+        return near
 
     def shadow(self, points: Floats) -> Floats:
         """How much of the key light the object keeps from points (3, N): (N,)."""
-        seen = self._in_sun(points)
-        reached = np.flatnonzero(self._reached(seen))
-        across, down, away = seen[:, reached]
+        across, down, away = self._in_sun(points)
         levels, size = self.cast.shadows.shape[:2]
         per_unit = (size - 2 * PADDING_PX) / (2 * self.cast.half)
         column = across * np.float32(per_unit) + np.float32(size / 2 - 0.5)
@@ -134,16 +138,14 @@ class Caster:
         level -= lower
         place += lower * (size * size)
         flat = self.cast.shadows.reshape(-1)
-        there = np.zeros(len(reached), np.float32)
+        shadow = np.zeros(points.shape[1], np.float32)
         for step, weight in ((0, 1 - level), (size * size, level)):
             for below, part in ((0, 1 - row), (size, row)):
                 at = place + (step + below)
                 near, far = flat.take(at).astype(np.float32), flat.take(at + 1)
-                there += (near + column * (far - near)) * (weight * part)
+                shadow += (near + column * (far - near)) * (weight * part)
         # What lies before the occluder, towards the sun, is not in its shadow.
-        there *= np.clip(gap * np.float32(12) + np.float32(1), 0, 1) * np.float32(1 / 255)
-        shadow = np.zeros(points.shape[1], np.float32)
-        shadow[reached] = there
+        shadow *= np.clip(gap * np.float32(12) + np.float32(1), 0, 1) * np.float32(1 / 255)
         return shadow
 
     def occlusion(self, points: Floats) -> Floats:
@@ -155,17 +157,6 @@ class Caster:
         row = np.clip(np.float32(size / 2) - y * scale, 0, size - 1).astype(np.int32)
         left: Floats = self.cast.floor.reshape(-1).take(row * np.int32(size) + column)
         return left
-
-    def _reached(self, seen: Floats) -> NDArray[np.bool_]:
-        across, down, away = seen
-        # The soft rim of a shadow is the wider the farther behind the object, and the fainter.
-        rim = np.float32(0.04 + self.softness)
-        (left, top), (right, bottom) = self.cast.outline[0] - rim, self.cast.outline[1] + rim
-        found: NDArray[np.bool_] = away > -self.cast.half
-        for line, low, high in ((across, left, right), (down, top, bottom)):
-            found &= line > low
-            found &= line < high
-        return found
 
     def _in_sun(self, points: Floats) -> Floats:
         offset = self.cast.axes @ self.cast.centre

@@ -49,7 +49,7 @@ def shrunk(planes: Floats, factor: float) -> tuple[Floats, tuple[float, float]]:
 
 
 def warp(planes: Floats, to_source: Doubles, size_px: int) -> tuple[Floats, Window]:
-    """Planes (C, H, W) as they fall into a picture: values (h, w, C) and the (rows, columns) that they cover.
+    """Planes (C, H, W) as they fall into a picture: values (C, h, w) and the (rows, columns) that they cover.
 
     to_source (3, 2): (x, y, 1) in picture pixels @ to_source = (x, y) in the planes' pixels.
     """
@@ -70,13 +70,21 @@ def warp(planes: Floats, to_source: Doubles, size_px: int) -> tuple[Floats, Wind
     np.clip(across, 0, np.float32(width + 1.999), out=across)
     np.clip(down, 0, np.float32(height + 1.999), out=down)
     left, top = across.astype(np.intp), down.astype(np.intp)
-    across, down = (across - left)[..., None], (down - top)[..., None]
     first = top * (width + 3) + left
+    # All planes of a pixel lie together: one look-up finds them, and weights are repeated to be multiplied in one go.
+    across, down = (line.ravel().repeat(count).reshape(-1, count) for line in (across - left, down - top))
+    first = first.ravel()
     upper, lower = flat.take(first, axis=0), flat.take(first + (width + 3), axis=0)
-    upper += across * (flat.take(first + 1, axis=0) - upper)
-    lower += across * (flat.take(first + (width + 4), axis=0) - lower)
-    upper += down * (lower - upper)
-    return upper, (rows, columns)
+    for line, offset in ((upper, 1), (lower, width + 4)):
+        right = flat.take(first + offset, axis=0)
+        right -= line
+        right *= across
+        line += right
+    lower -= upper
+    lower *= down
+    upper += lower
+    shape = (count, rows.stop - rows.start, columns.stop - columns.start)
+    return np.ascontiguousarray(upper.T).reshape(shape), (rows, columns)
 
 
 def _covered(height: int, width: int, to_source: Doubles, size_px: int) -> Window:
@@ -86,11 +94,16 @@ def _covered(height: int, width: int, to_source: Doubles, size_px: int) -> Windo
 
 
 def encode(linear: Floats, seed: int) -> NDArray[np.uint8]:
-    """Linear light (H, W, 3) as Blender's standard view shows it, with the grain of a seed: (H, W, 3) sRGB."""
+    """Linear planes (3, H, W) as Blender's standard view shows them, with the grain of a seed: (H, W, 3) sRGB."""
     values = _shown().take((linear * np.float32(STEPS - 1)).astype(np.intp), mode="clip")
-    values += grain(seed, len(linear))[..., None]
+    values += grain(seed, linear.shape[1])
     np.right_shift(values, FINE_BITS, out=values)
-    return np.clip(values, 0, 255, out=values).astype(np.uint8)
+    np.maximum(values, 0, out=values)
+    np.minimum(values, 255, out=values)
+    image = np.empty((*linear.shape[1:], 3), np.uint8)
+    for channel in range(3):
+        image[..., channel] = values[channel]
+    return image
 
 
 def grain(seed: int, size_px: int) -> NDArray[np.int16]:
