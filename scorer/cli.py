@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from generator.command_line import Program, parse
-from scorer.configs import BenchmarksConfig, EvalConfig, ScoreConfig, TrainConfig, WordsConfig
+from scorer.configs import (
+    BenchmarksConfig,
+    EvalConfig,
+    MapsConfig,
+    NoiseConfig,
+    ScoreConfig,
+    SuperpositionConfig,
+    TablesConfig,
+    TrainConfig,
+    WordsConfig,
+)
 from scorer.errors import UserError
 from scorer.examples import EXAMPLES
 
@@ -21,7 +31,11 @@ Verb = (
     Annotated[TrainConfig, tyro.conf.subcommand("train")]
     | Annotated[EvalConfig, tyro.conf.subcommand("eval")]
     | Annotated[BenchmarksConfig, tyro.conf.subcommand("benchmarks")]
+    | Annotated[TablesConfig, tyro.conf.subcommand("tables")]
     | Annotated[ScoreConfig, tyro.conf.subcommand("score")]
+    | Annotated[SuperpositionConfig, tyro.conf.subcommand("superposition")]
+    | Annotated[NoiseConfig, tyro.conf.subcommand("noise")]
+    | Annotated[MapsConfig, tyro.conf.subcommand("maps")]
     | Annotated[WordsConfig, tyro.conf.subcommand("words")]
 )
 
@@ -73,6 +87,22 @@ def _run(config: object) -> None:
 
         report = evaluate(config)
         print(report_text(report))
+    elif isinstance(config, TablesConfig):
+        from scorer.tables.verb import make_tables
+
+        make_tables(config, print)
+    elif isinstance(config, SuperpositionConfig):
+        from scorer.empirical.superposition import superposition
+
+        print(superposition(config))
+    elif isinstance(config, NoiseConfig):
+        from scorer.empirical.noise import noise
+
+        print(noise(config))
+    elif isinstance(config, MapsConfig):
+        from scorer.empirical.maps import maps
+
+        print(maps(config))
     elif isinstance(config, ScoreConfig):
         from scorer.score import score
 

@@ -228,4 +228,140 @@ class WordsConfig:
     llm: LlmConfig = field(default_factory=LlmConfig)
 
 
-Config = TrainConfig | EvalConfig | BenchmarksConfig | ScoreConfig | WordsConfig
+@dataclass(frozen=True)
+class TablesConfig:
+    """Remake Tables 2 to 5 of the DCSM paper, and its scaling figure, from runs: Markdown, LaTeX, CSV, JSON.
+
+    Running the same command again goes on where it stopped: features and scores are kept.
+
+    Attributes:
+        runs: Directories of runs or checkpoint files, each a row; NAME=RUN names the row. Plain CLIP of their towers
+            is a row, too.
+        root: Where the benchmarks' annotations and images are (see the benchmarks verb).
+        out: Where everything goes.
+        clip: Also plain CLIP of these towers; may be given several times.
+        pretrained: The weights of --clip: once, or once for each; default: openai.
+        table: Only these: table-2, table-3, table-4, table-5; may be given several times.
+        published: Print the paper's own figures as well, marked as such.
+        scale: What the scaling figure goes by: training pairs, categories (nouns) or parameters of the runs.
+        resamples: Bootstrap resamples for the intervals.
+        seed: Seed of the resampling and of the order in which options are shown.
+        device: auto, cpu, cuda, ...
+        cache: Where token features are kept; default: $TWINSCENE_CACHE or ~/.cache/twinscene.
+        llm: Where the language model answers (runs trained with --simplify llm).
+    """
+
+    root: Path
+    runs: tyro.conf.Positional[tuple[str, ...]] = ()
+    out: Path = Path("runs/tables")
+    clip: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    pretrained: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    table: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    published: bool = False
+    scale: Literal["pairs", "nouns", "parameters"] = "pairs"
+    resamples: int = 1000
+    seed: int = 0
+    device: str = "auto"
+    cache: Path | None = None
+    llm: LlmConfig = field(default_factory=LlmConfig)
+
+
+@dataclass(frozen=True)
+class SuperpositionConfig:
+    """Plot CLIP's cosine of a picture and its labels against how many objects are in it (Fig. 9 of the DCSM paper).
+
+    Pictures are photographs with COCO annotations (--coco, as in the paper), or are made: objects cut out of runs
+    rendered with --masks are pasted on grey, one more at each step.
+
+    Attributes:
+        data: Run directories, split directories or single tars with masks; none with --coco.
+        coco: An instances file in COCO's format.
+        images: The folder of its photographs.
+        clip: The towers: an open_clip model name, tiny, local-dir:PATH or hf-hub:NAME.
+        pretrained: Their weights.
+        prompt: What is said of an object, {} stands for its label.
+        most: Show so many objects at most; photographs with more of them are left out.
+        count: Made pictures for each number of objects; of photographs at most so many.
+        noise_images: Pictures of random pixels for the baseline.
+        out: Where figure and numbers go.
+        seed: Seed of the pictures and of the noise.
+        device: auto, cpu, cuda, ...
+    """
+
+    data: tyro.conf.Positional[tuple[Path, ...]] = ()
+    coco: Path | None = None
+    images: Path | None = None
+    clip: Annotated[ClipConfig, tyro.conf.OmitArgPrefixes] = field(default_factory=ClipConfig)
+    prompt: str = "{}"
+    most: int = 10
+    count: int = 200
+    noise_images: int = 5
+    out: Path = Path("runs/superposition")
+    seed: int = 0
+    device: str = "auto"
+
+
+@dataclass(frozen=True)
+class NoiseConfig:
+    """Simulate Lemma 2 with noise (Fig. 10 of the DCSM paper): can two bindings of attributes be told apart?
+
+    i(x_a) = ((1 - d) i(x) + d t(a) + w e) / norm with random unit vectors and e drawn from a standard normal
+    distribution; i(x_a, y_b) is the normalised sum of i(x_a) and i(y_b). No CLIP is asked.
+
+    Attributes:
+        dim: Dimensions of the joint space.
+        trials: How often all vectors are drawn anew.
+        attribute: Weights d of the attributes; objects weigh 1 - d.
+        noise: Weights w of the noise.
+        unit: Scale e to length 1, as all other vectors are; a standard normal vector is about sqrt(dim) long.
+        out: Where figure and numbers go.
+        seed: Seed of all vectors.
+    """
+
+    dim: int = 512
+    trials: int = 1000
+    attribute: tuple[float, ...] = (0.1, 0.3, 0.5)
+    noise: tuple[float, ...] = (0.0, 0.01, 0.05)
+    unit: bool = False
+    out: Path = Path("runs/noise")
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class MapsConfig:
+    """Draw CLIP's dense cosine similarity maps of a picture and captions (Fig. 3 of the DCSM paper), without a run.
+
+    Attributes:
+        image: The picture.
+        captions: One caption or more.
+        clip: The towers: an open_clip model name, tiny, local-dir:PATH or hf-hub:NAME.
+        pretrained: Their weights.
+        true: Which captions are true of the picture, by number from 1; the others are marked as false.
+        region: Columns are sorted by these parts of the picture, NAME=x0,y0,x1,y1 in its pixels; may be given several
+            times.
+        text_tokens: Rows of a map; longer captions are cut.
+        out: Where figure and numbers go.
+        device: auto, cpu, cuda, ...
+    """
+
+    image: tyro.conf.Positional[Path]
+    captions: tyro.conf.Positional[tuple[str, ...]]
+    clip: Annotated[ClipConfig, tyro.conf.OmitArgPrefixes] = field(default_factory=ClipConfig)
+    true: tuple[int, ...] = ()
+    region: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    text_tokens: int = 30
+    out: Path = Path("runs/maps")
+    device: str = "auto"
+
+
+Config = (
+    TrainConfig
+    | EvalConfig
+    | BenchmarksConfig
+    | TablesConfig
+    | ScoreConfig
+    | SuperpositionConfig
+    | NoiseConfig
+    | MapsConfig
+    | WordsConfig
+)

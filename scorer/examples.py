@@ -20,9 +20,26 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "benchmarks",
         "benchmarks whatsup sugarcrepe --root benchmarks/",
     ),
+    "tables": (
+        "tables DCSM=runs/all runs/vit --root benchmarks/ --out runs/tables --published",
+        "tables runs/n1000 runs/n5000 runs/n20000 --root benchmarks/ --table table-2 --scale pairs",
+        "tables --clip ViT-B-32 --clip ViT-B-16 --pretrained openai --root benchmarks/ --table table-2 --table table-5",
+    ),
     "score": (
         'score runs/first photo.jpg "a dog above a cat" "a cat above a dog"',
         'score runs/first photo.jpg "a mug but not a bowl" "a bowl but not a mug" --figure maps.png',
+    ),
+    "superposition": (
+        "superposition datasets_out/spatial-0 --clip tiny",
+        "superposition --coco annotations/instances_val2017.json --images val2017 --clip ViT-B-32 --pretrained openai",
+    ),
+    "noise": (
+        "noise",
+        "noise --dim 768 --attribute 0.05 0.1 0.3 --noise 0 0.01 0.02 --trials 5000",
+    ),
+    "maps": (
+        'maps photo.jpg "a dog above a cat" "a cat above a dog" --true 1 --clip tiny',
+        'maps photo.jpg "a dog and a cat" --region dog=10,20,90,120 --region cat=100,30,200,150 --clip ViT-B-16',
     ),
     "words": (
         "words captions.txt --out words.txt",

@@ -17,7 +17,7 @@ class RunLog:
         self._path, self._quiet = folder / METRICS, quiet
         self._start, self._first_step, self._total = time.monotonic(), resume_step, total_steps
         self._entries: list[dict[str, Any]] = []
-        if self._path.exists():
+        if self._path.exists() and resume_step:
             entries = [json.loads(line) for line in self._path.read_text("utf-8").splitlines()]
             self._entries = [entry for entry in entries if entry["step"] <= resume_step]
         if quiet:
@@ -28,7 +28,7 @@ class RunLog:
         self._writer = SummaryWriter(str(folder / "tensorboard"), purge_step=resume_step + 1)
 
     def log(self, kind: str, epoch: int, step: int, values: Mapping[str, float]) -> None:
-        """Record values: kind is "train" (by steps) or "val" (by epochs); names are like "loss/spatial"."""
+        """Record values: kind is "train" (by steps), "val" (by epochs) or "data" (once); names like "loss/spatial"."""
         if self._quiet:
             return
         entry = {

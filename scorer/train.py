@@ -118,6 +118,8 @@ class Trainer:
         quiet = not self.group.is_first or self.shuffled
         log = RunLog(last.parent, epochs * self.steps, self._done(), quiet)
         log.say(self._summary())
+        if not self._done():
+            log.log("data", 0, 0, {f"pairs/{name}": float(len(members)) for name, members in self.families.items()})
         while self.meta.epoch < epochs and not self._out_of_patience():
             self._epoch(last, epochs, log)
             accuracies = self._validate()
