@@ -158,12 +158,20 @@ class _Crew:
                     if self._fatal or not self._queue:
                         return
                     group = self._queue.popleft()
-                for want in group:
+                while group:
                     child = child or _start(self._how, number)
-                    child = self._one(child, want)
+                    want, *group = group
+                    done, child = len(want.layers), self._one(child, want)
+                    if child is None:
+                        # A model that takes the process down once would do so view by view, perhaps after minutes.
+                        done, group = done + sum(len(rest.layers) for rest in group), []
                     with self._lock:
-                        self._done += len(want.layers)
+                        self._done += done
                         meter.reach(self._done, f"{self._failed} failed" if self._failed else "")
+                limit = self._how.memory_limit_bytes
+                if child is not None and limit and child.resident_bytes() > limit:  # Grown group by group.
+                    child.close()
+                    child = None
         except RendererError as error:
             self._fatal = error
         finally:
@@ -171,17 +179,15 @@ class _Crew:
                 child.close()
 
     def _one(self, child: Child, want: Want) -> Child | None:
-        """Render one scene's layers; the renderer, unless it was lost. What fails is met again by the pairs."""
-        error, lost = "", False
+        """Render one scene's layers; the renderer, unless it was lost to it. What fails is met again by the pairs."""
+        error = ""
+        kept: Child | None = child
         try:
             child.send({"warm": RenderJob("warm", want.scene, 0, "")})
             answer = child.receive(self._how.timeout_s)
             error = answer["error"]
-            if self._how.memory_limit_bytes and child.resident_bytes() > self._how.memory_limit_bytes:
-                lost = True
-                child.close()
         except ChildFailure as failure:
-            error, lost = f"{failure}, {failure.detail}", True
+            error, kept = f"{failure}, {failure.detail}", None
         with self._lock:
             self._tried += 1
             self._failed += bool(error)
@@ -190,7 +196,7 @@ class _Crew:
                 raise RendererError(
                     f"{self._failed} of {self._tried} layers failed, e.g. {self._error}; logs: {self._how.logs}"
                 )
-        return None if lost else child
+        return kept
 
 
 def _start(how: Filling, number: int) -> Child:
