@@ -111,7 +111,7 @@ def _result(
         verdict = "fault" if finding.wrong else "ok"
     elif adjusted < ALPHA:
         assert group is not None, "what is asked of everything is a plain yes or no"
-        entry = inherent(group, name, finding.figure)
+        entry = inherent(group, name, finding.low)
         verdict = "inherent" if entry else "shortcut"
         reason = f"{entry.reason}. Instead: {entry.instead}" if entry else ""
     elif (least := telling_accuracy(finding.pairs, tests)) > TELLING:
