@@ -4,6 +4,7 @@
 make one, and those of clusters far more.) An interruption loses at most the pair that was being written.
 """
 
+import errno
 import hashlib
 import os
 from collections.abc import Iterator
@@ -44,7 +45,7 @@ class Journal:
         try:
             self._stream = self._stream or self._opened()
             if self._stream.write(head + content) < len(head) + len(content):
-                raise OSError(None, "No space left on device")
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             self.close()
             raise OutputError(
