@@ -35,6 +35,8 @@ SUPPORT_M = 0.006
 # The share of an object's light that comes from the ground, whose colour is looked up so near to its foot; and the
 # linear albedo of the floor on which sprites are made.
 BOUNCE, FOOT_PX, FLOOR_ALBEDO = 0.12, 6, 0.4
+# Where less of the light than this comes from the key, its shadows do not show.
+DARK = 0.02
 # Only every so many pixels are looked at to find where a shadow may fall.
 COARSE = 4
 
@@ -130,12 +132,13 @@ class Compositor:
 def _shading(cut: Cut, things: Sequence[Thing]) -> Floats:
     """What is left (H, W) of the light on the empty stage when the objects stand there."""
     key, fill = np.ones(cut.share.shape, np.float32), np.ones(cut.share.shape, np.float32)
-    points, ids = cut.points.reshape(3, -1), cut.ids.reshape(-1)
+    points, ids, share = cut.points.reshape(3, -1), cut.ids.reshape(-1), cut.share.reshape(-1)
     coarse = cut.points[:, ::COARSE, ::COARSE]
     for thing in things:
-        at = _pixels(thing.caster.may_shade(coarse), cut.share.shape)
+        at = _pixels(thing.caster.may_shade(coarse), len(key))
+        at = at[share[at] > DARK]
         key.reshape(-1)[at] *= 1 - thing.caster.shadow(points.take(at, axis=1))
-        at = _pixels(thing.caster.may_darken(coarse), cut.share.shape)
+        at = _pixels(thing.caster.may_darken(coarse), len(key))
         at = at[ids[at] == thing.support]
         fill.reshape(-1)[at] *= thing.caster.occlusion(points.take(at, axis=1))
     key -= fill
@@ -144,16 +147,20 @@ def _shading(cut: Cut, things: Sequence[Thing]) -> Floats:
     return key
 
 
-def _pixels(coarse: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[np.intp]:
+def _pixels(coarse: NDArray[np.bool_], size_px: int) -> NDArray[np.intp]:
     """Numbers of the pixels in and around the blocks of a picture that were found on the coarse grid."""
     wide = coarse.copy()
-    for axis in (0, 1):
-        one, other = np.moveaxis(wide, axis, 0)[1:], np.moveaxis(wide, axis, 0)[:-1]
-        shifted = one.copy()
-        one |= other
-        other |= shifted
-    height, width = shape
-    return np.flatnonzero(wide.repeat(COARSE, axis=0)[:height].repeat(COARSE, axis=1)[:, :width])
+    wide[1:] |= coarse[:-1]
+    wide[:-1] |= coarse[1:]
+    beside = wide.copy()
+    wide[:, 1:] |= beside[:, :-1]
+    wide[:, :-1] |= beside[:, 1:]
+    row, column = np.nonzero(wide)
+    step = np.arange(COARSE)
+    rows = np.minimum(COARSE * row[:, None] + step, size_px - 1)
+    columns = np.minimum(COARSE * column[:, None] + step, size_px - 1)
+    pixels: NDArray[np.intp] = (rows[:, :, None] * size_px + columns[:, None, :]).reshape(-1)
+    return pixels
 
 
 def _lit(thing: Thing, others: Sequence[Thing], lamp: LightSpec, view: View, surroundings: Surroundings) -> Floats:

@@ -40,7 +40,7 @@ PLATE_PX = 4.75
 # are soft by nature: enlarging them by so much is not seen.
 SPRITE_PX, ENLARGED = 0.5, 1.15
 # Width of what an object casts, for each pixel of the picture's width: it is soft.
-CAST_PX = 0.72
+CAST_PX = 0.5
 ANGLE_STEP_DEG = 0.1
 # Objects are drawn as seen from the camera's elevation. Those far above or below its axis are seen from another one.
 ELEVATION_STEP_DEG = 16.0

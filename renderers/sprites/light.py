@@ -20,11 +20,11 @@ from renderers.sprites.bank import Layer
 Floats = NDArray[np.float32]
 
 # Blur of an outline in its pixels, from level to level.
-BLURS_PX = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0)
+BLURS_PX = tuple(2.0 ** (step / 2) for step in range(-2, 7))
 # The blurs within which the occluder of a point is looked for, and how much each counts.
-SEARCH = ((3, 1.0), (4, 0.1), (5, 0.01))
+SEARCH = ((4, 1.0), (6, 0.1), (8, 0.01))
 # Room around outlines for the softest of them.
-PADDING_PX = 40
+PADDING_PX = 24
 SUN_RAYS = 8
 SKY_RAYS = 24
 # How bright the stage's own surfaces are against the fill light, and the floor on which sprites are made.
@@ -131,19 +131,24 @@ class Caster:
         place = top * size + left
         gap = away - self.cast.depth.reshape(-1).take(place)
         # A quarter of the penumbra's width: what a uniform disc is to a bell curve.
-        blur = np.maximum(gap * np.float32(0.25 * self.softness * per_unit), np.float32(0.5))
-        level = np.log2(blur) + 1
-        np.clip(level, 0, levels - 1.001, out=level)
-        lower = level.astype(np.intp)
-        level -= lower
-        place += lower * (size * size)
+        blur = np.maximum(gap * np.float32(0.25 * self.softness * per_unit / BLURS_PX[0]), np.float32(1))
+        level = (2 * np.log2(blur) + np.float32(0.5)).astype(np.intp)
+        np.minimum(level, levels - 1, out=level)
+        level *= size * size
+        place += level
         flat = self.cast.shadows.reshape(-1)
-        shadow = np.zeros(points.shape[1], np.float32)
-        for step, weight in ((0, 1 - level), (size * size, level)):
-            for below, part in ((0, 1 - row), (size, row)):
-                at = place + (step + below)
-                near, far = flat.take(at).astype(np.float32), flat.take(at + 1)
-                shadow += (near + column * (far - near)) * (weight * part)
+        rows = []
+        for below in (0, size):
+            near = flat.take(place + below).astype(np.float32)
+            far = flat.take(place + (below + 1)) - near
+            far *= column
+            near += far
+            rows.append(near)
+        shadow: Floats = rows[0]
+        lower = rows[1]
+        lower -= shadow
+        lower *= row
+        shadow += lower
         # What lies before the occluder, towards the sun, is not in its shadow.
         shadow *= np.clip(gap * np.float32(12) + np.float32(1), 0, 1) * np.float32(1 / 255)
         return shadow
@@ -245,4 +250,4 @@ def _disc(count: int) -> NDArray[np.float64]:
 
 def _blurred(plane: Floats, blur_px: float) -> NDArray[np.uint8]:
     image = Image.fromarray((np.clip(plane, 0, 1) * 255 + 0.5).astype(np.uint8), "L")
-    return np.asarray(image.filter(ImageFilter.GaussianBlur(blur_px)) if blur_px else image)
+    return np.asarray(image.filter(ImageFilter.GaussianBlur(blur_px)))
