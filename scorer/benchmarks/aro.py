@@ -12,7 +12,7 @@ from scorer.benchmarks.base import (
     Part,
     Picture,
     Source,
-    impossible,
+    defects,
     read_json,
     texts_of,
 )
@@ -51,9 +51,9 @@ def load(root: Path, part: Part) -> Loaded:
         examples.append(Example(str(number), (picture,), (false, true), truth=1, label=label))
     count = Counter(item.label for item in examples)
     if part.name == "vg_attribution":
-        return Loaded(examples, macro=frozenset(x for x in count if count[x] >= OFTEN), notes=impossible(examples))
+        return Loaded(examples, macro=frozenset(x for x in count if count[x] >= OFTEN), notes=defects(examples))
     dropped, notes = _symmetric(root)
-    return Loaded(examples, macro=frozenset(count) - dropped, notes=(*notes, *impossible(examples)))
+    return Loaded(examples, macro=frozenset(count) - dropped, notes=(*notes, *defects(examples)))
 
 
 def _symmetric(root: Path) -> tuple[frozenset[str], tuple[str, ...]]:

@@ -173,11 +173,25 @@ def list_of_texts(value: str, where: str) -> list[str]:
     return texts
 
 
-def impossible(examples: Sequence[Example]) -> tuple[str, ...]:
-    """A note on the rows of Choice whose true caption is among the false ones, too: nobody can answer them."""
-    rows = [item.key for item in examples if item.captions.count(item.captions[item.truth]) > 1]
-    named = ", ".join(rows[:NAMED]) + (", ..." if len(rows) > NAMED else "")
-    return (f"rows whose true caption is a false one, too, and can never be right: {len(rows)} ({named})",) * bool(rows)
+def defects(examples: Sequence[Example]) -> tuple[str, ...]:
+    """Notes on rows of Choice that nobody can get right, alone or together."""
+    true = {(item.images, item.captions[item.truth]) for item in examples}
+    twice, contradicted = [], []
+    for item in examples:
+        own = item.captions[item.truth]
+        if item.captions.count(own) > 1:
+            twice.append(item.key)
+        if any((item.images, text) in true for text in item.captions if text != own):
+            contradicted.append(item.key)
+    return (
+        *_note("rows whose true caption is a false one, too, and can never be right", twice),
+        *_note("rows whose false caption is the true one of another row with the same image", contradicted),
+    )
+
+
+def _note(what: str, keys: Sequence[str]) -> tuple[str, ...]:
+    named = ", ".join(keys[:NAMED]) + (", ..." if len(keys) > NAMED else "")
+    return (f"{what}: {len(keys)} ({named})",) if keys else ()
 
 
 def texts_of(row: Any, names: Sequence[str], where: str) -> list[str]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from scorer.benchmarks.base import Benchmark, Example, Loaded, Part, Picture, Source, impossible, read_json, read_table
+from scorer.benchmarks.base import Benchmark, Example, Loaded, Part, Picture, Source, defects, read_json, read_table
 from scorer.benchmarks.kinds import Choice
 from scorer.errors import DataError
 
@@ -34,7 +34,7 @@ def load(root: Path, part: Part) -> Loaded:
         Example(str(number), (Picture(folder / image),), tuple(PROMPT.format(text) for text in options))
         for number, (image, options) in enumerate(rows)
     ]
-    return Loaded(examples, notes=impossible(examples))
+    return Loaded(examples, notes=defects(examples))
 
 
 def _objects(path: Path) -> list[tuple[str, list[str]]]:

@@ -10,7 +10,7 @@ from scorer.benchmarks.base import (
     Part,
     Picture,
     Source,
-    impossible,
+    defects,
     list_of_texts,
     read_table,
 )
@@ -46,7 +46,7 @@ def load(root: Path, part: Part) -> Loaded:
             picture = Picture(visual_genome_image(folder, row["image_id"]), _box(row, where))
             examples.append(Example(str(number), (picture,), (row["caption"], *negatives)))
     excluded = {"no hard negative of this kind": len(rows) - len(examples)} if len(examples) < len(rows) else {}
-    return Loaded(examples, excluded=excluded, notes=impossible(examples))
+    return Loaded(examples, excluded=excluded, notes=defects(examples))
 
 
 def _box(row: dict[str, str], where: str) -> Box:

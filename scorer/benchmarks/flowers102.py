@@ -48,12 +48,13 @@ def _numbers(path: Path, name: str) -> NDArray[np.int64]:
     """A row of whole numbers of a MATLAB file. DependencyError without SciPy, DataError when it is not there."""
     try:
         from scipy.io import loadmat
+        from scipy.io.matlab import MatReadError
     except ImportError as error:
         raise DependencyError(f"SciPy reads {path.name} and is not installed; pip install scipy") from error
     try:
         content: dict[str, Any] = loadmat(path, variable_names=[name])
         return np.asarray(content[name], dtype=np.int64).ravel()
-    except (OSError, ValueError, TypeError, KeyError, NotImplementedError) as error:
+    except (OSError, ValueError, TypeError, KeyError, NotImplementedError, MatReadError) as error:
         raise DataError(f"{path}: not a readable MATLAB file with {name} ({error})") from error
 
 

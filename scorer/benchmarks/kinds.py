@@ -104,20 +104,20 @@ class Choice(ExampleKind):
     Attributes:
         official: How the official code decides. "strict" is as here; "argmax" takes the first maximum in the file's
             order, so that ties help or harm by place: that figure is reported beside.
-        official_first: The official code stops after so many rows that have their image: that figure is beside.
         recall_at: Also report recall@k and the mean rank of the true caption.
+        name: Of the headline: accuracy, top1.
+        official_first: The official code stops after so many rows that have their image: that figure is beside.
         prompts: So many captions in a row say the same (the prompts of a class): their mean score is the option's, and
             `truth` counts options.
         auroc: Also report how well one threshold would tell true captions from false ones, rows of two captions only.
-        name: Of the headline: accuracy, top1.
     """
 
     official: Literal["strict", "argmax"] = "strict"
-    official_first: int | None = None
     recall_at: tuple[int, ...] = ()
+    name: str = "accuracy"
+    official_first: int | None = None
     prompts: int = 1
     auroc: bool = False
-    name: str = "accuracy"
 
     def metrics(self, loaded: Loaded, raw: Raw) -> list[Metric]:
         scores = raw["scores"][:, 0]

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from scorer.benchmarks.base import Benchmark, Example, Loaded, Part, Picture, Source, impossible
+from scorer.benchmarks.base import Benchmark, Example, Loaded, Part, Picture, Source, defects
 from scorer.benchmarks.kinds import Choice
 from scorer.errors import DataError
 
@@ -41,7 +41,7 @@ def load(root: Path, part: Part) -> Loaded:
         "mirrored twins": len(files) - len(named),
         "names that are not COLOUR_THING_COLOUR_THING": len(named) - len(examples),
     }
-    return Loaded(examples, excluded={why: n for why, n in reasons.items() if n}, notes=impossible(examples))
+    return Loaded(examples, excluded={why: n for why, n in reasons.items() if n}, notes=defects(examples))
 
 
 BENCHMARK = Benchmark(

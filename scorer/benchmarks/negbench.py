@@ -9,7 +9,7 @@ from scorer.benchmarks.base import (
     Part,
     Picture,
     Source,
-    impossible,
+    defects,
     list_of_texts,
     read_table,
 )
@@ -51,7 +51,7 @@ def _choice(path: Path, folder: Path) -> Loaded:
         picture = Picture(folder / Path(row["image_path"]).name)
         options = tuple(row[name] for name in OPTIONS)
         examples.append(Example(str(number), (picture,), options, int(truth), row["correct_answer_template"]))
-    return Loaded(examples, notes=impossible(examples))
+    return Loaded(examples, notes=defects(examples))
 
 
 def _retrieval(path: Path, folder: Path) -> Loaded:

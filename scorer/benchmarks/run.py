@@ -18,6 +18,7 @@ from scorer.benchmarks.kinds import Raw
 from scorer.errors import ConfigError, DataError
 
 NAMED = 3  # missing images named in a report
+EMPTY = "holds no row that the protocol keeps"
 
 
 class NotFoundError(DataError):
@@ -101,7 +102,9 @@ def run_benchmark(
             continue
         loaded = benchmark.load(root, part)
         if not loaded.examples:
-            raise DataError(f"{path}: holds no row that the protocol keeps")
+            notes = (*loaded.notes, EMPTY)
+            parts.append(PartReport(part.name, str(path), True, 0, 0, 0, 0, 0, (), loaded.excluded, notes, {}, {}))
+            continue
         assert len({item.key for item in loaded.examples}) == len(loaded.examples), f"{part.name}: keys repeat"
         scored = _score(part, loaded, judges, scores / benchmark.name if scores else None, seed)
         results: dict[str, list[Result]] = {}
@@ -204,8 +207,11 @@ def _report(part: Part, path: Path, loaded: Loaded, scored: _Scored, results: Ma
 
 
 def _check_found(benchmark: Benchmark, root: Path, parts: Sequence[PartReport], judges: Sequence[Judge]) -> None:
-    there = [part for part in parts if part.found]
+    there = [part for part in parts if part.examples]
     if not there:
+        empty = [part.annotations for part in parts if part.found]
+        if empty:
+            raise DataError(f"{empty[0]}: {EMPTY}")
         raise NotFoundError(
             f"{benchmark.title}: no annotations under {root}; expected {parts[0].annotations} "
             f"(from {benchmark.parts[0].annotations.origin})"

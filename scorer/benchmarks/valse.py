@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from scorer.benchmarks.base import Benchmark, Example, Loaded, Part, Picture, Source, impossible, read_json, texts_of
+from scorer.benchmarks.base import Benchmark, Example, Loaded, Part, Picture, Source, defects, read_json, texts_of
 from scorer.benchmarks.kinds import Choice
 from scorer.benchmarks.places import COCO_TRAIN2014, COCO_VAL2014, COCO_VAL2017
 from scorer.errors import DataError
@@ -55,7 +55,7 @@ def load(root: Path, part: Part) -> Loaded:
         other = COCO_VAL2014.under(root) if image.startswith("COCO_val2014_") else folder
         examples.append(Example(key, (Picture(other / image),), (caption, foil)))
     excluded = {f"fewer than {VALID} of 3 annotators chose the caption": rejected} if rejected else {}
-    return Loaded(examples, excluded=excluded, notes=impossible(examples))
+    return Loaded(examples, excluded=excluded, notes=defects(examples))
 
 
 def _votes(row: dict[str, Any], where: str) -> int:

@@ -4,7 +4,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from scorer.benchmarks.base import Benchmark, Example, Loaded, Part, Picture, Source, impossible, read_json
+from scorer.benchmarks.base import Benchmark, Example, Loaded, Part, Picture, Source, defects, read_json
 from scorer.benchmarks.kinds import Choice
 from scorer.benchmarks.places import VISUAL_GENOME
 from scorer.errors import DataError
@@ -58,7 +58,7 @@ def load(root: Path, part: Part) -> Loaded:
     for number, row in enumerate(rows):
         image, true, false = _row(row, f"{path}: row {number}")
         examples.append(Example(str(number), (Picture(folder / image),), (true, false)))
-    return Loaded(examples, notes=impossible(examples))
+    return Loaded(examples, notes=defects(examples))
 
 
 def _row(row: Any, where: str) -> tuple[str, str, str]:

@@ -44,17 +44,14 @@ def load(root: Path, part: Part) -> Loaded:
 
 
 def _controlled(rows: list[Any], path: Path, folder: Path, name: str) -> Loaded:
-    """Rows {image_path, caption_options}; the photograph's name is SUBJECT_PREPOSITION_..._OBJECT.jpeg.
-
-    Four options in the official files; our export has the two of a pair.
-    """
+    """Rows {image_path, caption_options}; the photograph's name is SUBJECT_PREPOSITION_..._OBJECT.jpeg."""
     examples = []
     sets: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     known = [preposition for pair in OPPOSITES[name] for preposition in pair]
     for number, row in enumerate(rows):
         image, options = _row(row)
         words = Path(image).stem.split("_")
-        if len(options) not in (2, 4) or len(words) < 3 or words[1] not in known:
+        if len(options) != 4 or len(words) < 3 or words[1] not in known:
             raise DataError(
                 f"{path}: row {number}: expected a photograph of {', '.join(known)} and four captions, or two"
             )

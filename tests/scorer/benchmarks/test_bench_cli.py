@@ -84,7 +84,7 @@ def test_the_run_s_own_towers_are_not_judged_twice(run: Path, clip_name: str, ro
     [
         (["--benchmark", "sugarcrepe"], "give a run to judge, or --clip NAME"),
         (["RUN", "--benchmark", "sugarcrepe"], "--benchmark needs --root PATH"),
-        (["RUN", "--benchmark", "nothing", "--root", "."], r"nothing.*known.*all, whatsup, "),
+        (["RUN", "--benchmark", "nothing", "--root", "."], r"nothing.*known.*all, clevr_bind, "),
         (["RUN", "--benchmark", "sugarcrepe", "--root", "gone"], r"--root.*gone"),
         (["RUN", "DATA", "--benchmark", "sugarcrepe", "--root", "."], "DATA: --benchmark takes no data"),
         (["RUN", "--benchmark", "sugarcrepe", "--root", "."], r"no annotations under \."),
@@ -141,16 +141,19 @@ def test_the_list_needs_no_torch() -> None:
 
 
 def test_real_images_of_coco(shared: Callable[[str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The rows of SugarCrepe and What'sUp whose photographs are here, by the bundled test encoder."""
-    (tmp_path / "root/coco").mkdir(parents=True)
-    (tmp_path / "root/sugarcrepe").symlink_to(shared("benchmarks/sugarcrepe"))
+    """The rows of files on COCO and What'sUp whose photographs are here, by the bundled test encoder."""
+    (tmp_path / "root/coco/val2014").mkdir(parents=True)
+    for name in ("sugarcrepe", "negbench", "valse"):
+        (tmp_path / "root" / name).symlink_to(shared(f"benchmarks/{name}"))
     (tmp_path / "root/coco/val2017").symlink_to(shared("coco/images"))
+    for image in shared("coco/images").glob("*.jpg"):  # val2017's photographs are of 2014, where most were val, too
+        (tmp_path / f"root/coco/val2014/COCO_val2014_{image.name}").symlink_to(image)
     (tmp_path / "root/whatsup/data/controlled_images").mkdir(parents=True)
     for file in shared("benchmarks/whatsup").glob("*.json"):
         (tmp_path / "root/whatsup/data" / file.name).symlink_to(file)
     photograph = shared("benchmarks/whatsup/notebooks/apple_left_of_armchair.jpeg")
     (tmp_path / "root/whatsup/data/controlled_images" / photograph.name).symlink_to(photograph)
-    arguments = ["eval", "--clip", "tiny", *options(tmp_path / "root", "sugarcrepe", "whatsup")]
+    arguments = ["eval", "--clip", "tiny", *options(tmp_path / "root", "sugarcrepe", "whatsup", "negbench", "valse")]
     assert main([*arguments, "--out", str(tmp_path / "out")]) == 0
     found = {}
     for path in sorted((tmp_path / "out").glob("*.json")):
@@ -162,4 +165,7 @@ def test_real_images_of_coco(shared: Callable[[str], Path], tmp_path: Path, caps
     assert found["sugarcrepe swap_att"] == 18
     assert found["whatsup controlled_images"] == 1
     assert found["whatsup controlled_clevr"] == 0
+    assert found["negbench coco_mcq"] == 139
+    assert (found["negbench voc_mcq"], found["negbench coco_retrieval"]) == (0, 100)
+    assert (found["valse plurals"], found["valse relations"], found["valse foil-it"]) == (12, 7, 4)
     assert "CLIP cosine (tiny)" in capsys.readouterr().out

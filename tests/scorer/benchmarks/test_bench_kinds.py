@@ -10,6 +10,7 @@ from bench_judges import Formula, by_name, coin, constant, covers_chance, perfec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scorer.benchmarks.auroc import auroc
 from scorer.benchmarks.base import Example, Loaded, Picture
 from scorer.benchmarks.figures import Result
 from scorer.benchmarks.judges import Block, Judge, Matrix
@@ -22,8 +23,10 @@ KINDS: dict[str, tuple[Kind, Loaded]] = {
     "two options": (Choice(), rows(COUNT, 2)),
     "four options, the truth anywhere": (Choice("argmax"), rows(COUNT, 4, truth=lambda i: i % 4)),
     "six options with ranks": (Choice(recall_at=(1, 3)), rows(COUNT, 6)),
+    "three classes of two prompts": (Choice(prompts=2, name="top1"), rows(COUNT, 6, truth=lambda i: i % 3)),
+    "pairs with a threshold": (Choice(auroc=True, official_first=1000), rows(COUNT, 2)),
     "twins": (Twins(), rows(COUNT, 2, images=2)),
-    "twins by image": (Twins("image_score"), rows(COUNT, 2, images=2)),
+    "twins by image": (Twins("image_score", half=True), rows(COUNT, 2, images=2)),
     "two positives": (TwoPositives(), rows(COUNT, 3)),
     "retrieval": (Retrieval((1, 10)), rows(200, 3)),
 }
@@ -38,7 +41,8 @@ def judged(root: Path, kind: Kind, loaded: Loaded, judge: Judge) -> dict[str, Re
 def test_a_constant_judge_is_never_right(name: str, tmp_path: Path) -> None:
     kind, loaded = KINDS[name]
     found = judged(tmp_path, kind, loaded, constant())
-    strict = {key: item for key, item in found.items() if not key.endswith(("_official", "_ties_shared", "mean_rank"))}
+    by_other_rules = ("_official", "_ties_shared", "mean_rank", "auroc")
+    strict = {key: item for key, item in found.items() if not key.endswith(by_other_rules)}
     assert strict
     assert all(item.value == 0 == item.high for key, item in strict.items() if "recall@" not in key)
     # Ties stand before the truth: rank 6 of 6 is not among the first 3.
@@ -249,3 +253,66 @@ def test_ranks_are_those_of_the_whole_matrix(captions: list[int], seed: int, lev
     assert raw["text_to_image"][~np.isnan(raw["text_to_image"])].tolist() == to_image
     assert raw["image_to_text"][~np.isnan(raw["image_to_text"])].tolist() == to_text
     assert np.isnan(raw["image_to_text"]).tolist() == (~present).tolist()
+
+
+def test_prompts_of_a_class_are_averaged() -> None:
+    """Three classes of two prompts each: no single prompt decides, and `truth` counts classes."""
+    scores = np.array([[[1.0, 0.0, 0.6, 0.6, 0.9, 0.2]], [[0.5, 0.5, 0.7, 0.3, 0.1, 0.1]]], dtype=np.float32)
+    loaded = Loaded([replace(item, truth=1) for item in rows(2, 6).examples])
+    kind = Choice("argmax", prompts=2, recall_at=(2,), name="top1")
+    found = {metric.name: metric for metric in kind.metrics(loaded, {"scores": scores})}
+    assert found["top1"].values.tolist() == [1, 0]
+    assert found["top1_official"].values.tolist() == [1, 0]  # a tie with the class before
+    assert found["top1_ties_shared"].values.tolist() == [1, 0.5]
+    assert found["recall@2"].values.tolist() == [1, 1]
+    assert found["top1"].chance.tolist() == pytest.approx([1 / 3, 1 / 3])
+
+
+def test_the_official_figure_may_stop_after_the_first_rows_that_have_their_image() -> None:
+    scores = np.array([[[1, 0]], [[np.nan, np.nan]], [[0, 1]], [[1, 0]]], dtype=np.float32)
+    found = {metric.name: metric for metric in Choice(official_first=2).metrics(rows(4, 2), {"scores": scores})}
+    assert np.array_equal(found["accuracy_official"].values, [1, np.nan, 0, np.nan], equal_nan=True)
+    assert np.array_equal(found["accuracy"].values, [1, np.nan, 0, 1], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("table", "strict", "official"),
+    [
+        ([[1, 0], [0, 1]], 1, 1),
+        ([[1, 1], [0, 1]], 0, 1),  # the second caption's images tie: the second image wins
+        ([[1, 0], [1, 1]], 0, 0),  # those of the first tie
+        ([[0, 0], [1, 1]], 0, 0),
+    ],
+)
+def test_half_of_the_probability_gives_ties_to_the_second_image(
+    table: list[list[float]], strict: int, official: int
+) -> None:
+    """table[image][caption]."""
+    scores = np.array([table], dtype=np.float32)
+    found = Twins("image_score", half=True).metrics(rows(1, 2, images=2), {"scores": scores})
+    assert found[0].name == "image_score"
+    values = {metric.name: metric.values[0] for metric in found}
+    assert (values["image_score"], values["image_score_official"]) == (strict, official)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=30))
+def test_auroc_is_the_share_of_pairs_in_order(pairs: list[tuple[int, int]]) -> None:
+    """By its definition over all true and false captions, with rows that were not scored in between."""
+    scores = np.array([*pairs, (np.nan, np.nan)], dtype=np.float32)
+    values = auroc(scores, np.zeros(len(scores), dtype=np.int64))
+    assert np.isnan(values[-1])
+    true, false = scores[:-1, 0][:, None], scores[:-1, 1][None, :]
+    assert values[:-1].mean() == pytest.approx(((true > false) + 0.5 * (true == false)).mean())
+    flipped = auroc(scores[:, ::-1], np.ones(len(scores), dtype=np.int64))
+    assert np.allclose(values, flipped, equal_nan=True)
+
+
+def test_the_interval_of_auroc_is_that_of_resampled_rows() -> None:
+    """Values by row must spread as the whole figure does when rows are drawn anew."""
+    rng = np.random.default_rng(0)
+    scores = np.stack([rng.normal(1, 1, 300), rng.normal(0, 1, 300)], axis=1).astype(np.float32)
+    truth = np.zeros(300, dtype=np.int64)
+    values = auroc(scores, truth)
+    drawn = [rng.integers(0, 300, 300) for _ in range(400)]
+    whole = np.std([auroc(scores[some], truth).mean() for some in drawn])
+    assert np.std([values[some].mean() for some in drawn]) == pytest.approx(whole, rel=0.1)
