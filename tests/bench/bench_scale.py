@@ -2,7 +2,7 @@
 
 Planned: time to the first shard, and pairs planned a second near index 1,000 and near the end of the run. Looked
 through: all shards of the run, with the memory that takes. Rendered: pairs of one shard by the fake renderer, early and
-late in the run. All ratios are late against early, in this one process.
+late in the run. All ratios are late against early, in this one process, of CPU rather than of a busy machine's hours.
 
 With --rendered, besides: the command itself, that many pairs through the fake renderer from end to end, then once more
 as a resumed run, then `validate`; with the memory of its processes, and the last tenth of the shards against the first.
@@ -43,27 +43,33 @@ def first_shard_s(pairs: int) -> float:
 
 
 def planning_s(start: int, count: int = 400) -> float:
-    """Seconds to plan one pair from `start` on."""
+    """Seconds of CPU to plan one pair from `start` on."""
     context = context_of()
     TASKS["spatial"].sample(context, start, 0, "train")
-    begin = time.perf_counter()
+    begin = time.process_time()
     for index in range(start, start + count):
         TASKS["spatial"].sample(context, index, 0, "train")
-    return (time.perf_counter() - begin) / count
+    return (time.process_time() - begin) / count
 
 
 def rendering_s(start: int, count: int = 100) -> float:
-    """Seconds to make one pair of a shard whose pairs begin at `start`."""
+    """Seconds of CPU, the renderer's included, to make one pair of a shard whose pairs begin at `start`."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)
         write_json(out / "run.json", {})
         settings = RenderSettings("cycles", 224, 4, "cpu", 1)
         contexts = {"train": context_of()}
         recipe = Recipe("spatial", out, contexts, "fake", settings, "jpg", False, 4, 60.0, 0, "f", 0, "")
-        begin = time.perf_counter()
+        begin = processor_s()
         plan = ShardPlan("train", 0, tuple(range(start, start + count)))
         make_shard(recipe, plan, lambda *_: None, lambda: False)
-        return (time.perf_counter() - begin) / count
+        return (processor_s() - begin) / count
+
+
+def processor_s() -> float:
+    """Seconds of CPU that this process has used so far, and those of its children that have ended."""
+    used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(item.ru_utime + item.ru_stime for item in used)
 
 
 def end_to_end(pairs: int) -> None:
@@ -131,9 +137,11 @@ def main() -> None:
     pairs = args.pairs
     print(f"first shard of {pairs} pairs known after {first_shard_s(pairs) * 1000:.0f} ms")
     near, far = planning_s(1000), planning_s(pairs)
-    print(f"planning a pair: {near * 1000:.2f} ms; late in the run {far / near:.2f} x")
+    print(f"planning a pair: {near * 1000:.2f} ms of CPU; late in the run {far / near:.2f} x")
     early, late = zip(*[(rendering_s(1000), rendering_s(pairs)) for _ in range(3)], strict=True)
-    print(f"making a pair (fake renderer): {min(early) * 1000:.1f} ms; late in the run {min(late) / min(early):.2f} x")
+    print(
+        f"making a pair (fake renderer): {min(early) * 1000:.1f} ms of CPU; late in the run {min(late) / min(early):.2f} x"
+    )
     peaks = []
     for part in (pairs // 10, pairs):
         begin = time.perf_counter()
