@@ -139,9 +139,8 @@ def main() -> None:
     near, far = planning_s(1000), planning_s(pairs)
     print(f"planning a pair: {near * 1000:.2f} ms of CPU; late in the run {far / near:.2f} x")
     early, late = zip(*[(rendering_s(1000), rendering_s(pairs)) for _ in range(3)], strict=True)
-    print(
-        f"making a pair (fake renderer): {min(early) * 1000:.1f} ms of CPU; late in the run {min(late) / min(early):.2f} x"
-    )
+    ratio = min(late) / min(early)
+    print(f"making a pair (fake renderer): {min(early) * 1000:.1f} ms of CPU; late in the run {ratio:.2f} x")
     peaks = []
     for part in (pairs // 10, pairs):
         begin = time.perf_counter()
