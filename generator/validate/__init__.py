@@ -1,7 +1,7 @@
 """`python -m generator validate DIR`: is a finished run what it claims to be? Everything is read again.
 
 Files against their digests and counts; records against their schema, images, masks and captions; pairs against one
-another. Shards are checked in several processes; what the whole run must hold in memory is some 220 bytes a pair.
+another. Shards are checked in several processes; what the whole run must hold in memory is some 210 bytes a pair.
 """
 
 import bisect
