@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from generator.colour import measure, to_lab
+from generator.colour import LIGHTNESS_WEIGHT, measure, to_lab
 from generator.vocabulary import load_vocabulary
 
 COLOURS = load_vocabulary().colours
@@ -89,6 +89,19 @@ def test_shares_add_up_and_the_name_has_the_largest(pixels: list[tuple[int, int,
     assert seen.shares[seen.name] == max(seen.shares.values())
     assert 0 <= seen.margin <= 1
     assert set(seen.shares) == set(COLOURS)
+
+
+@given(st.integers(1, 300), st.integers(0, 2**32 - 1))
+def test_measured_as_the_definition_says(count: int, seed: int) -> None:
+    """Every pixel's nearest word by the weighted distance, spelled out; the median of each axis."""
+    pixels = np.random.default_rng(seed).integers(0, 256, (count, 3), dtype=np.uint8)
+    seen = measure(pixels, COLOURS)
+    lab = to_lab(pixels / 255)
+    focal = to_lab(np.array(list(COLOURS.values())))
+    distance = (((lab[:, None] - focal) * (LIGHTNESS_WEIGHT, 1, 1)) ** 2).sum(axis=2)
+    votes = np.bincount(distance.argmin(axis=1), minlength=len(COLOURS))
+    assert list(seen.shares.values()) == pytest.approx(votes / count)
+    assert seen.lab == pytest.approx(np.median(lab, axis=0), abs=0.0051)
 
 
 def test_nothing_to_measure_is_a_programmers_mistake() -> None:

@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from worlds import context_of
 
-from generator.specs import CameraSpec, PairSpec, RenderSettings, Vec3, camera_axes, from_json, project, to_json
+from generator.specs import (
+    CameraSpec,
+    PairSpec,
+    RenderSettings,
+    Vec3,
+    camera_axes,
+    fields_of,
+    from_json,
+    project,
+    to_json,
+)
 from generator.tasks import TASKS
 
 COORDINATE = st.floats(-5, 5).map(lambda value: round(value, 3))
@@ -19,6 +29,18 @@ COORDINATE = st.floats(-5, 5).map(lambda value: round(value, 3))
 def test_round_trip_through_json_text(task: str) -> None:
     spec = TASKS[task].sample(context_of(), 3, 1, "val")
     assert from_json(PairSpec, json.loads(json.dumps(to_json(spec)))) == spec
+
+
+@pytest.mark.parametrize("task", list(TASKS))
+def test_two_ways_to_json_are_one(task: str) -> None:
+    spec = TASKS[task].sample(context_of(), 3, 1, "val")
+    assert json.dumps(spec, default=fields_of) == json.dumps(to_json(spec))
+
+
+def test_a_tuple_of_another_length_is_a_programmers_mistake() -> None:
+    data = to_json(CameraSpec((0.0, -1.0, 0.0), (0.0, 0.0, 0.0), 36.0))
+    with pytest.raises(AssertionError, match="2 values"):
+        from_json(CameraSpec, {**data, "position_m": [0.0, 1.0]})
 
 
 def test_specs_are_frozen() -> None:

@@ -15,7 +15,7 @@ from worlds import EXTENTS, NOUNS, catalog_of, context_of, options
 
 from generator.specs import ObjectSpec, PairSpec, SceneSpec, project
 from generator.tasks import TASKS
-from generator.tasks.stages import FRAME_MARGIN, SPATIAL_STAGES, STAGES
+from generator.tasks.stages import FRAME_MARGIN, SPATIAL_STAGES, STAGES, _spans
 
 Box = tuple[float, float, float, float]
 EXTENT_OF = {asset.uid: asset.extent for asset in catalog_of().assets}
@@ -207,3 +207,13 @@ def test_objects_do_not_run_into_boards_or_each_other(task: str) -> None:
                     if other != number:
                         overlap = np.minimum(high, other_high) - np.maximum(low, other_low)
                         assert overlap.min() < 1e-6, (spec.key, scene.stage, number, other, overlap)
+
+
+@pytest.mark.parametrize("task", list(TASKS))
+def test_many_points_are_projected_as_each_alone(task: str) -> None:
+    """Bit by bit: plans made point by point must not change."""
+    for spec in planned(task, 40):
+        for scene in spec.scenes:
+            points = [tuple(map(float, point)) for item in scene.objects for point in corners(item)]
+            us, vs = zip(*(project(scene.camera, (x, y, z)) for x, y, z in points), strict=True)
+            assert _spans(scene.camera, np.array(points).T) == ((min(us), max(us)), (min(vs), max(vs)))

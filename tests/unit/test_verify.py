@@ -198,6 +198,17 @@ def test_what_hides_an_object_does_not_count_for_its_colour() -> None:
     assert seen.accepted, seen.detail
 
 
+@pytest.mark.parametrize("channels", [slice(0, 1), slice(1, 2), slice(2, 3), slice(0, 3)])
+@pytest.mark.parametrize(("changed", "accepted"), [(99, False), (100, True), (299, True)])
+def test_twins_differ_in_one_pixel_of_a_hundred(channels: slice, changed: int, accepted: bool) -> None:
+    """However many of a pixel's three values differ, it is one pixel."""
+    first, second = side((LEFT, RIGHT)), side((LEFT, RIGHT))
+    image = second.image.copy()
+    image.reshape(-1, 3)[:changed, channels] += 1  # In the first rows, above the objects.
+    seen = verdict("presence", first, replace(second, image=image))
+    assert (seen.accepted, seen.reason) == (accepted, "" if accepted else "twins_alike"), seen.detail
+
+
 def test_the_reasons_are_a_closed_list() -> None:
     covered = {reason for reason, *_ in BAD} | {"flat", "too_dark", "too_bright", "colour_unclear"}
     of_the_renderer = {"render_failed", "renderer_crashed", "renderer_timed_out", "renderer_out_of_memory"}
