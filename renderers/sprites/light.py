@@ -39,7 +39,7 @@ class Cast:
     shadows: (levels, H, W) uint8 outlines as the sun sees them, ever more blurred; depth: (H, W) of what is nearby.
     axes (3, 3): right, down and away in the sun's view; centre (3,): its middle; half: half its unpadded width.
     outline: (right, down) in it, the lowest and the highest of what the model covers.
-    floor: (N, N) how much of the fill light reaches the floor, row 0 at the far side; reach: half its width.
+    floor: (N, N) how much of the fill light reaches the floor, in 255ths, row 0 at the far side; reach: half its width.
     """
 
     shadows: NDArray[np.uint8]
@@ -48,7 +48,7 @@ class Cast:
     centre: NDArray[np.float64]
     half: float
     outline: tuple[Floats, Floats]
-    floor: Floats
+    floor: NDArray[np.uint8]
     reach: float
 
     @property
@@ -84,7 +84,7 @@ def decode_cast(layer: Layer) -> Cast:
         centre=np.array(layer.facts["centre"]),
         half=half,
         outline=(bounds[0].astype(np.float32), bounds[1].astype(np.float32)),
-        floor=np.asarray(fine, np.float32),
+        floor=(np.clip(np.asarray(fine), 0, 1) * 255 + 0.5).astype(np.uint8),
         reach=float(layer.facts["floor"]),
     )
 
@@ -160,7 +160,7 @@ class Caster:
         scale = np.float32(size / (2 * self.cast.reach))
         column = np.clip(x * scale + np.float32(size / 2), 0, size - 1).astype(np.int32)
         row = np.clip(np.float32(size / 2) - y * scale, 0, size - 1).astype(np.int32)
-        left: Floats = self.cast.floor.reshape(-1).take(row * np.int32(size) + column)
+        left: Floats = self.cast.floor.reshape(-1).take(row * np.int32(size) + column) * np.float32(1 / 255)
         return left
 
     def _in_sun(self, points: Floats) -> Floats:

@@ -128,8 +128,9 @@ def lab(srgb: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 
 def difference(one: Picture, other: Picture) -> float:
-    """Mean CIELAB difference where both show the first object."""
-    both = (one.visible == 1) & (other.visible == 1)
+    """Mean CIELAB difference where both show the first object, a pixel from its edge: there the ground shows through."""
+    shown = np.pad((one.visible == 1) & (other.visible == 1), 1)
+    both = np.lib.stride_tricks.sliding_window_view(shown, (3, 3)).all(axis=(2, 3))
     return float(np.linalg.norm(lab(one.image) - lab(other.image), axis=-1)[both].mean())
 
 
@@ -170,23 +171,24 @@ def test_two_colours_from_one_sprite_are_as_rendered(
     assert np.mean(differences) <= 3.0, differences
 
 
+@pytest.mark.parametrize("lit", [False, True])
 def test_a_photograph_fills_the_frame_whatever_the_plate(
-    sprites: Sprites, blender: Blender, ball: Path, tmp_path: Path
+    sprites: Sprites, blender: Blender, ball: Path, tmp_path: Path, lit: bool
 ) -> None:
-    """Another picture on the wall, and another crop: no new plate, and as Blender shows it."""
+    """Another picture on the wall: no new plate, and as Blender shows it, glowing or lit."""
     scenes = []
     for number in range(2):
-        picture = np.random.default_rng(number).integers(0, 255, (6, 6, 3), np.uint8)
+        picture = np.random.default_rng(number).integers(60, 255, (6, 6, 3), np.uint8)
         path = tmp_path / f"{number}.png"
         Image.fromarray(picture).resize((192, 192), Image.Resampling.BICUBIC).save(path)
-        wall = replace(WALL, surface=SurfaceSpec((1.0, 1.0, 1.0), 1.0, str(path), projection="camera", lit=False))
+        wall = replace(WALL, surface=SurfaceSpec((1.0, 1.0, 1.0), 1.0, str(path), projection="camera", lit=lit))
         scenes.append(scene_of(thing(ball, (0.1, 0.0, 0.0), 0.3), slabs=(GROUND, wall)))
     sprites.render(scenes[0])
     assert sprites.ask({"missing": sprites.job(scenes[1])})["missing"] == []
     composed, whole = sprites.render(scenes[1]), blender.render(scenes[1])
     top = np.s_[: SIZE // 3]
     assert (whole.visible[top] == 0).all()
-    assert np.abs(whole.image[top].astype(float) - composed.image[top]).mean() < 2.0
+    assert np.abs(whole.image[top].astype(float) - composed.image[top]).mean() < (4.0 if lit else 2.0)
 
 
 def test_a_board_in_front_hides_what_is_behind_it(sprites: Sprites, blender: Blender, ball: Path) -> None:
