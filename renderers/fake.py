@@ -62,7 +62,7 @@ def draw(scene: SceneSpec, size_px: int) -> tuple[NDArray[np.uint8], NDArray[np.
 def _own(uid: str) -> tuple[int, int, int]:
     """The colour of an object that keeps its own look: its asset's, never its role's, which an image must not tell."""
     number = zlib.crc32(uid.encode())
-    return 40 + number % 131, 40 + number // 131 % 131, 40 + number // 131**2 % 131
+    return 20 + number % 211, 20 + number // 211 % 211, 20 + number // 211**2 % 211
 
 
 def _silhouette(item: ObjectSpec, scene: SceneSpec, size_px: int) -> list[tuple[float, float]]:
