@@ -128,7 +128,7 @@ def lab(srgb: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 
 def difference(one: Picture, other: Picture) -> float:
-    """Mean CIELAB difference where both show the first object, a pixel from its edge: there the ground shows through."""
+    """Mean CIELAB difference where both show the first object, a pixel inside its edge."""
     shown = np.pad((one.visible == 1) & (other.visible == 1), 1)
     both = np.lib.stride_tricks.sliding_window_view(shown, (3, 3)).all(axis=(2, 3))
     return float(np.linalg.norm(lab(one.image) - lab(other.image), axis=-1)[both].mean())
