@@ -112,7 +112,10 @@ def _is_idle(part: "PartReport", key: tuple[str, str]) -> bool:
     strict = key[0].removesuffix(TIES)
     if strict == key[0]:
         return False
-    values = [{item.metric: item.value for item in found if item.label == key[1]} for found in part.results.values()]
+    values = [
+        {item.metric: item.value for item in found if item.label == key[1] and item.count}
+        for found in part.results.values()
+    ]
     return all(known.get(key[0]) == known.get(strict) for known in values)
 
 

@@ -104,6 +104,20 @@ def test_a_benchmark_without_rows_is_an_error(tmp_path: Path) -> None:
         run_benchmark([constant()], small(tmp_path, Choice(), Loaded([])), tmp_path)
 
 
+def test_ties_are_shown_where_there_are_any_and_not_for_what_nobody_scored(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    for image in range(3):
+        (tmp_path / f"here/image-{image}-0.jpg").touch()
+    here = rows(3, 2)
+    seen = [replace(item, images=(Picture(tmp_path / "here" / item.images[0].path),)) for item in here.examples]
+    benchmark = small(tmp_path, Choice(), here, ("first", "second"))
+    benchmark = replace(benchmark, load=lambda _root, part: Loaded(seen) if part.name == "first" else here)
+    text = report_text(run_benchmark([constant(needs_images=True)], benchmark, tmp_path, resamples=0))
+    assert "| first | accuracy_ties_shared | 3 |" in text
+    assert "| second | accuracy | 0 |" in text
+    assert "| second | accuracy_ties_shared" not in text
+
+
 def test_two_scorers_of_one_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="same name"):
         run_benchmark([constant(), constant()], small(tmp_path, Choice(), rows(2, 2)), tmp_path)
