@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import time
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +20,9 @@ from generator.verify import Reason, Rendered
 
 # How renderers are started: modules that speak the line protocol of renderers/answers.py.
 RENDERERS = {"blender": "renderers.blender", "sprites": "renderers.sprites", "fake": "renderers.fake"}
+# Renderers that go on from shard to shard: starting them takes as long as dozens of their pairs, and what they have
+# decoded serves the next shard too. Blender starts anew for each, so that what it leaks never outlives one.
+LASTING = ("fake", "sprites")
 START_TIMEOUT_S = 180.0
 STARTS = 3
 # A pair whose render fails is rendered again in a fresh process before it counts: somebody may have ended the process,
@@ -91,6 +95,10 @@ class RenderProcess:
 
     def __len__(self) -> int:
         return len(self._waiting)
+
+    def log_to(self, log: Path) -> None:
+        """Another log for the processes started from now on."""
+        self._log = log
 
     def submit(self, spec: PairSpec) -> None:
         """Ask for both sides of a pair."""
@@ -229,6 +237,44 @@ class RenderProcess:
 
     def _tail(self) -> str:
         return "" if self._child is None else self._child.log_tail()
+
+
+class Renderers:
+    """The renderer processes of one worker, for shard after shard. Use as a context manager."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[object, RenderProcess] | None = None
+        self._running = contextlib.ExitStack()
+
+    def __enter__(self) -> "Renderers":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._running.close()
+
+    @contextlib.contextmanager
+    def lend(
+        self, renderer: str, settings: RenderSettings, log: Path, timeout_s: float, memory_limit_bytes: int
+    ) -> Iterator[RenderProcess]:
+        """A process for one shard: the last shard's where it may go on, all its pairs came back and nothing changed."""
+        wanted = (renderer, settings, timeout_s, memory_limit_bytes)
+        kept, self._kept = self._kept, None
+        if kept is not None and kept[0] == wanted:
+            process = kept[1]
+            process.log_to(log)
+        else:
+            self._running.close()
+            made = RenderProcess(renderer, settings, log, timeout_s, memory_limit_bytes)
+            process = self._running.enter_context(made)
+        try:
+            yield process
+            if renderer in LASTING and not len(process):
+                self._kept = (wanted, process)
+        finally:
+            if self._kept is None:
+                self._running.close()
 
 
 def read_picture(out: str, size_px: int, count: int) -> Rendered:

@@ -1,5 +1,6 @@
 """One shard from its plan: sample, render, verify, encode, store, pair by pair. Runs in a worker process."""
 
+import contextlib
 import json
 import time
 from collections.abc import Callable, Mapping
@@ -12,7 +13,7 @@ from generator.errors import OutputError
 from generator.plan import ShardPlan
 from generator.quarantine import Quarantine
 from generator.records import SCHEMA_VERSION, ImageFormat, PairRecord, key_of
-from generator.render import RenderFault, RenderProcess
+from generator.render import Renderers, RenderFault, RenderProcess
 from generator.retry import open_round, retries
 from generator.shards import Row, ShardStage, encode_image, read_json
 from generator.specs import PairSpec, RenderSettings, fields_of
@@ -51,10 +52,15 @@ class Recipe:
 
 
 def make_shard(
-    recipe: Recipe, plan: ShardPlan, report: Report, stopped: Callable[[], bool]
+    recipe: Recipe,
+    plan: ShardPlan,
+    report: Report,
+    stopped: Callable[[], bool],
+    renderers: Renderers | None = None,
 ) -> dict[str, object] | None:
     """Make what is missing of a shard and seal it; None when stopped before the end. `report` gets every row.
 
+    renderers: those of a worker that makes more than this shard.
     Raises OutputError when another process is at it, or when something cannot be written.
     """
     stage = ShardStage(recipe.out, plan.split, plan.number)
@@ -74,9 +80,12 @@ def make_shard(
         missing = [index for index in plan.indices if index not in done]
         log = recipe.out / "logs" / f"{plan.split}-{plan.number:05d}.log"
         if missing:
-            with RenderProcess(
-                recipe.renderer, recipe.settings, log, recipe.timeout_s, recipe.memory_limit_bytes
-            ) as renderer:
+            with (
+                Renderers() if renderers is None else contextlib.nullcontext(renderers) as lender,
+                lender.lend(
+                    recipe.renderer, recipe.settings, log, recipe.timeout_s, recipe.memory_limit_bytes
+                ) as renderer,
+            ):
                 maker = _Maker(recipe, plan.split, renderer, stage)
                 if not maker.make(missing, report, stopped):
                     return None

@@ -18,6 +18,7 @@ from multiprocessing.process import BaseProcess
 from generator.errors import RendererError, UserError
 from generator.executors.once import Once
 from generator.plan import ShardPlan
+from generator.render import Renderers
 from generator.shard_job import Recipe, Report, make_shard
 
 POLL_S = 0.5
@@ -152,20 +153,21 @@ def _work(recipe: Recipe, pipe: Connection) -> None:
     Nothing is sent while a shard is in hand but the None that says stop, so that something to read means just that.
     """
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    while True:
-        try:
-            plan: ShardPlan | None = pipe.recv()
-        except EOFError:
-            return
-        if plan is None:
-            return
-        try:
-            make_shard(recipe, plan, lambda row, fresh: pipe.send(("row", (row, fresh))), pipe.poll)
-            pipe.send(("done", None))
-        except UserError as error:
-            pipe.send(("error", error))
-        except Exception:
-            pipe.send(("error", AssertionError(traceback.format_exc())))
+    with Renderers() as renderers:
+        while True:
+            try:
+                plan: ShardPlan | None = pipe.recv()
+            except EOFError:
+                return
+            if plan is None:
+                return
+            try:
+                make_shard(recipe, plan, lambda row, fresh: pipe.send(("row", (row, fresh))), pipe.poll, renderers)
+                pipe.send(("done", None))
+            except UserError as error:
+                pipe.send(("error", error))
+            except Exception:
+                pipe.send(("error", AssertionError(traceback.format_exc())))
 
 
 def _end_with_parent() -> None:

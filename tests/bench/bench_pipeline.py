@@ -20,7 +20,7 @@ from worlds import context_of
 
 from generator import shard_job
 from generator.plan import ShardPlan
-from generator.render import RenderProcess
+from generator.render import Renderers, RenderProcess
 from generator.shard_job import Recipe, make_shard
 from generator.shards import ShardStage, write_json
 from generator.specs import RenderSettings
@@ -90,11 +90,12 @@ def run(task: str, pairs: int, masks: bool) -> tuple[float, int]:
         settings = RenderSettings("cycles", 224, 4, "cpu", 1)
         recipe = Recipe(task, out, {"train": context_of()}, "fake", settings, "jpg", masks, 4, 60.0, 0, "f", 0, "")
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        for number, start in enumerate(range(0, pairs, SHARD)):
-            plan = ShardPlan("train", number, tuple(range(start, min(start + SHARD, pairs))))
-            stats = make_shard(recipe, plan, lambda *_: None, lambda: False)
-            assert stats is not None
-            tries += int(str(stats["attempts"]))
+        with Renderers() as renderers:
+            for number, start in enumerate(range(0, pairs, SHARD)):
+                plan = ShardPlan("train", number, tuple(range(start, min(start + SHARD, pairs))))
+                stats = make_shard(recipe, plan, lambda *_: None, lambda: False, renderers)
+                assert stats is not None
+                tries += int(str(stats["attempts"]))
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 2 * tries
 

@@ -173,6 +173,40 @@ def test_a_process_that_grew_is_replaced_between_pairs(tmp_path: Path) -> None:
     assert held > 0
 
 
+def test_a_quick_renderer_goes_on_from_shard_to_shard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same process, the same bytes; one that does not last, or was killed meanwhile, is made anew."""
+    write_json(tmp_path / "run.json", {})
+    started: list[Path] = []
+
+    class Counted(Child):
+        def __init__(self, module: str, log: Path, memory_limit_bytes: int = 0) -> None:
+            started.append(log)
+            super().__init__(module, log, memory_limit_bytes=memory_limit_bytes)
+
+    monkeypatch.setattr(render, "Child", Counted)
+
+    def run(renderer: str, number: int, indices: tuple[int, ...]) -> None:
+        plan = ShardPlan("train", number, indices)
+        make_shard(recipe_of(tmp_path, renderer=renderer), plan, lambda *_: None, lambda: False, renderers)
+
+    with render.Renderers() as renderers:
+        run("fake", 0, (0, 1))
+        run("fake", 1, (2, 3))
+        assert len(started) == 1
+        assert renderers._kept is not None
+        child = renderers._kept[1]._child
+        assert child is not None
+        child._process.kill()
+        run("fake", 2, (4, 5))
+        assert [log.name for log in started] == ["train-00000.log", "train-00002.log"]
+        run("faulty", 3, (6, 7))
+        run("faulty", 4, (8, 9))
+        assert len(started) == 4
+        assert renderers._kept is None
+    made(tmp_path / "alone", (4, 5), 2, renderer="fake")
+    assert sha256(tmp_path / "train" / "00002.tar") == sha256(tmp_path / "alone" / "train" / "00002.tar")
+
+
 def test_retrying_gives_rejected_pairs_another_chance(
     tmp_path: Path, order: Order, calm: tuple[Path, dict[int, Row]]
 ) -> None:
