@@ -69,19 +69,22 @@ def map_figure(
         length = int(eos[part]) + 1
         functional = tuple(bool(mark >= 0) for mark in texts.marks[part, :length])
         title = f"“{caption}”  score {scores[part]:.2f}"
-        maps.append(CaptionMap(title, named_tokens(clip, ids[part, :length]), functional, values[part, :length]))
+        unit = "cosine" if scorer.config.z_score == "none" else "cosine, z-scored"
+        tokens = named_tokens(clip, ids[part, :length])
+        maps.append(CaptionMap(title, tokens, functional, values[part, :length], unit=unit))
     draw_maps(maps, picture, clip, path)
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionMap:
-    """A map to draw, (rows, I): a name for every row, and whether it is a functional one."""
+    """A map to draw, (rows, I): a name for every row, whether it is a functional one, and what its values are."""
 
     title: str
     tokens: tuple[str, ...]
     functional: tuple[bool, ...]
     values: NDArray[np.float32]
     colour: str = "black"
+    unit: str = "cosine"
 
 
 def named_tokens(clip: Clip, ids: Tensor) -> tuple[str, ...]:
@@ -141,7 +144,7 @@ def _draw_map(where: Any, item: CaptionMap, rows: int, columns: int, parts: Mapp
             rotation=45,
         )
         panel.set_xlabel("image token: CLS, then patches (row, column)", fontsize=8)
-    where.colorbar(shown, ax=panel, fraction=0.02)
+    where.colorbar(shown, ax=panel, fraction=0.02).set_label(item.unit, fontsize=8)
 
 
 def _name_parts(panel: Any, parts: Mapping[str, Sequence[int]]) -> None:

@@ -135,7 +135,7 @@ def _draw(panels: Sequence[Panel], config: NoiseConfig) -> None:
     axes = figure.subplots(high, wide, squeeze=False, sharex=True)
     bins = np.linspace(-0.3, 1.02, 133)
     for axis, panel in zip(axes.ravel(), panels, strict=True):
-        for name, (_, colour, style) in QUANTITIES.items():
+        for name, (_, colour, style) in reversed(QUANTITIES.items()):
             weights = np.full(len(panel.values[name]), 1 / len(panel.values[name]))
             inside = np.clip(panel.values[name], bins[0], bins[-1])
             filled = style == "-"
