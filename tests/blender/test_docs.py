@@ -39,7 +39,8 @@ NOT_RUN = (
     (r"^(srun|sbatch|export|git) ", "needs a batch system"),
     (r"sprites build", "renders for half an hour: test_sprites_run.py fills small banks"),
     (r"^torchrun", "needs several GPUs: test_scorer_train.py runs two processes"),
-    (r"--benchmark |scorer benchmarks .+", "needs the benchmarks' files: tests/scorer/benchmarks"),
+    (r"--benchmark |scorer (benchmarks|tables) .+", "needs the benchmarks' files: tests/scorer"),
+    (r"scorer superposition", "needs pictures with masks, or photographs: test_scorer_empirical.py"),
 )
 NOT_RUN_PYTHON = (
     ("submitit", "needs Slurm"),
