@@ -3,6 +3,8 @@
 import dataclasses
 import re
 import shlex
+import shutil
+import subprocess
 import tomllib
 import typing
 from pathlib import Path
@@ -114,6 +116,19 @@ def spelled(hint: Any) -> str:
         parts = ["..." if part is Ellipsis else spelled(part) for part in typing.get_args(hint)]
         return f"[{', '.join(parts)}]"
     return str(hint.__name__).removesuffix("Record")
+
+
+def test_changes_that_pages_ask_for_still_apply(tmp_path: Path) -> None:
+    """tests/blender/test_docs.py makes them and runs what comes out; this says sooner that the code has moved on."""
+    if not (shutil.which("git") and (ROOT / ".git").exists()):
+        pytest.skip("git, or the repository, is not here")
+    asked = [block.text for page in pages() for block in blocks(page) if block.language == "diff"]
+    assert asked
+    for number, text in enumerate(asked):
+        (tmp_path / f"{number}.diff").write_text(text, encoding="utf-8")
+        command = ["git", "apply", "--check", "--recount", "-C1", str(tmp_path / f"{number}.diff")]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
 
 
 def test_changelog_and_citation_speak_of_this_version() -> None:
