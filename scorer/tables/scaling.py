@@ -56,7 +56,8 @@ def draw_scaling(
     _draw(columns, points, figures, rows, scale, out)
     sizes = sorted({point.size for some in points.values() for point in some})
     said = ", ".join(f"{size:,}" for size in sizes)
-    return f"scaling over {said} {AXES[scale]}, {len(columns)} panels: {out / 'scaling.png'}, .svg, .csv{left}"
+    panels = "1 panel" if len(columns) == 1 else f"{len(columns)} panels"
+    return f"scaling over {said} {AXES[scale]}, {panels}: {out / 'scaling.png'}, .svg, .csv{left}"
 
 
 def _size(row: Row, scale: Scale) -> int | None:
@@ -118,6 +119,8 @@ def _draw(
         panel.grid(alpha=0.25)
         if scale == "parameters":
             panel.set_xscale("log")
+        else:
+            panel.set_xlim(left=0)
     for panel in panels[len(columns) :]:
         panel.set_axis_off()
     canvas.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=2, fontsize=8, frameon=False)
