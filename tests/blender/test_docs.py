@@ -51,7 +51,7 @@ SHORTER = (
     (r"train \.\.\. --words", "train runs/spatial --clip tiny --out runs/words --words", "elided"),
     (r"train \.\.\. --simplify", "train runs/spatial --clip tiny --out runs/short --simplify", "elided"),
     (r"--n 240", "--n 30", "time; enough for three splits"),
-    (r"--n 100000 --engine sprites", "--n 4 --size 64 --engine sprites --views 2 --plates 2", "time"),
+    (r"--n 100000 --engine sprites", "--n 4 --size 64 --engine sprites --views 2 --plates 6", "time"),
     (r"(generator render .*)--n 10{4,}\b", r"\1--n 40 --size 64 --renderer fake", "time: flat boxes"),
     (r"(audit .*--strict.*)", r"\1 || test $? = 1", "thirty pairs of flat boxes may well have a shortcut"),
     (r"--n (?!30 |40 )\d{2,}", "--n 4", "time"),
