@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 
 # Layers are used many times: they deserve more samples than a picture.
-PLATE_SAMPLES, SPRITE_SAMPLES, FLOOR_SAMPLES, OUTLINE_SAMPLES = 8, 16, 24, 16
+PLATE_SAMPLES, SPRITE_SAMPLES, FLOOR_SAMPLES, OUTLINE_SAMPLES = 8, 16, 12, 8
 WHITE = (1.0, 1.0, 1.0)
 BLACK = (0.0, 0.0, 0.0)
 # What an object stands on while its sprite is made: matt, of the albedo that furniture and ground usually have.

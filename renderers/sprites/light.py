@@ -25,6 +25,10 @@ BLURS_PX = tuple(2.0 ** (step / 2) for step in range(-2, 7))
 SEARCH = ((4, 1.0), (6, 0.1), (8, 0.01))
 # Room around outlines for the softest of them.
 PADDING_PX = 24
+# Darkness of the floor that nobody sees: it would reach far for nothing.
+FAINT = 0.012
+# What is within so many longest sides of the foot's height is the floor.
+NEAR_FLOOR = 0.05
 SUN_RAYS = 8
 SKY_RAYS = 24
 # How bright the stage's own surfaces are against the fill light, and the floor on which sprites are made.
@@ -38,7 +42,6 @@ class Cast:
 
     shadows: (levels, H, W) uint8 outlines as the sun sees them, ever more blurred; depth: (H, W) of what is nearby.
     axes (3, 3): right, down and away in the sun's view; centre (3,): its middle; half: half its unpadded width.
-    outline: (right, down) in it, the lowest and the highest of what the model covers.
     floor: (N, N) how much of the fill light reaches the floor, in 255ths, row 0 at the far side; reach: half its width.
     """
 
@@ -47,7 +50,6 @@ class Cast:
     axes: NDArray[np.float64]
     centre: NDArray[np.float64]
     half: float
-    outline: tuple[Floats, Floats]
     floor: NDArray[np.uint8]
     reach: float
 
@@ -71,19 +73,17 @@ def decode_cast(layer: Layer) -> Cast:
         found += weight * _blurred(nearness, BLURS_PX[level])
         weights += weight * _blurred(outline, BLURS_PX[level])
     share = found / weights
-    covered = np.argwhere(alpha > 1 / 255)[:, ::-1] if alpha.max() > 1 / 255 else np.zeros((1, 2))
     size = len(floor)
-    bounds = [((edge / size) * 2 - 1) * half for edge in (covered.min(axis=0), covered.max(axis=0) + 1)]
     ramp = np.clip((1 - np.abs(np.linspace(-1, 1, size, dtype=np.float32))) * 4, 0, 1)
     ramp = ramp * ramp * (3 - 2 * ramp)
-    fine = Image.fromarray(1 - (1 - floor) * ramp * ramp[:, None], "F").resize((2 * size, 2 * size))
+    darkness = np.maximum((1 - floor) * ramp * ramp[:, None] - FAINT, 0) / (1 - FAINT)
+    fine = Image.fromarray(1 - darkness, "F").resize((2 * size, 2 * size))
     return Cast(
         shadows=shadows,
         depth=((2 * share - 1) * half).astype(np.float32),
         axes=np.array(layer.facts["axes"]),
         centre=np.array(layer.facts["centre"]),
         half=half,
-        outline=(bounds[0].astype(np.float32), bounds[1].astype(np.float32)),
         floor=(np.clip(np.asarray(fine), 0, 1) * 255 + 0.5).astype(np.uint8),
         reach=float(layer.facts["floor"]),
     )
@@ -100,38 +100,28 @@ class Caster:
     softness: float
 
     def may_shade(self, points: Floats) -> NDArray[np.bool_]:
-        """Which of the points (3, ...) the shadow in the key light may fall on."""
+        """Which of the points (3, ...) are in or near the shadow in the key light."""
         across, down, away = self._in_sun(points)
-        # The soft rim of a shadow is the wider the farther behind the object, and the fainter.
-        rim = np.float32(0.04 + self.softness)
-        (left, top), (right, bottom) = self.cast.outline[0] - rim, self.cast.outline[1] + rim
-        found: NDArray[np.bool_] = away > -self.cast.half
-        for line, low, high in ((across, left, right), (down, top, bottom)):
-            found &= line > low
-            found &= line < high
-        return found
+        place, _, _ = self._place(across, down)
+        # The widest blur finds thin things too that fall between the points.
+        near: NDArray[np.bool_] = self.cast.shadows[-1].reshape(-1).take(place) > 1
+        near &= away > -self.cast.half
+        return near
 
     def may_darken(self, points: Floats) -> NDArray[np.bool_]:
         """Which of the points (3, ...) are on the patch of floor that the object darkens in the fill light."""
-        near: NDArray[np.bool_] = np.abs(self._own(points, self.to_own)).max(axis=0) < self.cast.reach
-        return near
+        on_floor = np.abs(self._own(points, self.to_own)[2]) < NEAR_FLOOR
+        darkened: NDArray[np.bool_] = on_floor & (self.occlusion(points) < 1)
+        return darkened
 
     def shadow(self, points: Floats) -> Floats:
         """How much of the key light the object keeps from points (3, N): (N,)."""
         across, down, away = self._in_sun(points)
         levels, size = self.cast.shadows.shape[:2]
-        per_unit = (size - 2 * PADDING_PX) / (2 * self.cast.half)
-        column = across * np.float32(per_unit) + np.float32(size / 2 - 0.5)
-        row = down * np.float32(per_unit) + np.float32(size / 2 - 0.5)
-        np.clip(column, 0, size - 1.001, out=column)
-        np.clip(row, 0, size - 1.001, out=row)
-        left, top = column.astype(np.intp), row.astype(np.intp)
-        column -= left
-        row -= top
-        place = top * size + left
+        place, column, row = self._place(across, down)
         gap = away - self.cast.depth.reshape(-1).take(place)
         # A quarter of the penumbra's width: what a uniform disc is to a bell curve.
-        blur = np.maximum(gap * np.float32(0.25 * self.softness * per_unit / BLURS_PX[0]), np.float32(1))
+        blur = np.maximum(gap * np.float32(0.25 * self.softness * self._per_unit / BLURS_PX[0]), np.float32(1))
         level = (2 * np.log2(blur) + np.float32(0.5)).astype(np.intp)
         np.minimum(level, levels - 1, out=level)
         level *= size * size
@@ -162,6 +152,25 @@ class Caster:
         row = np.clip(np.float32(size / 2) - y * scale, 0, size - 1).astype(np.int32)
         left: Floats = self.cast.floor.reshape(-1).take(row * np.int32(size) + column) * np.float32(1 / 255)
         return left
+
+    @property
+    def _per_unit(self) -> float:
+        """Pixels of the outline for each unit of length."""
+        return (self.cast.shadows.shape[1] - 2 * PADDING_PX) / (2 * self.cast.half)
+
+    def _place(self, across: Floats, down: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
+        """The pixel of the outline up and left of points in the sun's view, and how far they are from it."""
+        size = self.cast.shadows.shape[1]
+        column = across * np.float32(self._per_unit) + np.float32(size / 2 - 0.5)
+        row = down * np.float32(self._per_unit) + np.float32(size / 2 - 0.5)
+        np.clip(column, 0, size - 1.001, out=column)
+        np.clip(row, 0, size - 1.001, out=row)
+        left, top = column.astype(np.intp), row.astype(np.intp)
+        column -= left
+        row -= top
+        top *= size
+        top += left
+        return top, column, row
 
     def _in_sun(self, points: Floats) -> Floats:
         offset = self.cast.axes @ self.cast.centre

@@ -17,7 +17,8 @@ Doubles = NDArray[np.float64]
 STEPS = 1 << 14
 # Standard deviation of the grain, in 8-bit steps.
 GRAIN = 0.5
-GRAIN_PX = 2048
+# The pattern is so much larger than a picture, and starts in so many places each way: a prime number.
+GRAIN_ROOM_PX = 509
 # An 8-bit step is counted in so many parts, until the grain is in.
 FINE_BITS = 6
 # Sprites sampled more coarsely than this, in sprite pixels per picture pixel, are averaged first.
@@ -95,23 +96,24 @@ def _covered(height: int, width: int, to_source: Doubles, size_px: int) -> Windo
 
 def encode(linear: Floats, seed: int) -> NDArray[np.uint8]:
     """Linear planes (3, H, W) as Blender's standard view shows them, with the grain of a seed: (H, W, 3) sRGB."""
-    values = _shown().take((linear * np.float32(STEPS - 1)).astype(np.intp), mode="clip")
-    values += grain(seed, linear.shape[1])
-    np.right_shift(values, FINE_BITS, out=values)
-    np.maximum(values, 0, out=values)
-    np.minimum(values, 255, out=values)
+    noise = grain(seed, linear.shape[1])
     image = np.empty((*linear.shape[1:], 3), np.uint8)
-    for channel in range(3):
-        image[..., channel] = values[channel]
+    # Plane by plane: what is in hand stays in the processor's cache.
+    for channel, plane in enumerate(linear):
+        values = _shown().take((plane * np.float32(STEPS - 1)).astype(np.intp), mode="clip")
+        values += noise
+        values >>= FINE_BITS
+        np.maximum(values, 0, out=values)
+        np.minimum(values, 255, out=values)
+        image[..., channel] = values
     return image
 
 
 def grain(seed: int, size_px: int) -> NDArray[np.int16]:
     """Faint noise (H, W) as a sensor's, in parts of an 8-bit step: for each seed a window of one fixed pattern."""
-    tile = _grain_tile()
-    room = len(tile) - size_px
-    # Any odd steps do: neighbouring seeds must not show neighbouring windows.
-    top, left = (seed * 7919) % room, (seed * 104729) % room
+    tile = _grain_tile(size_px + GRAIN_ROOM_PX)
+    # Any steps do that take neighbouring seeds far from one another.
+    top, left = (seed * 7919) % GRAIN_ROOM_PX, (seed * 104729) % GRAIN_ROOM_PX
     return tile[top : top + size_px, left : left + size_px]
 
 
@@ -144,9 +146,8 @@ def _to_linear(value: float) -> float:
 
 
 @cache
-def _grain_tile() -> NDArray[np.int16]:
+def _grain_tile(size: int) -> NDArray[np.int16]:
     """White noise of uniform hashes, four of them added up to be nearly normal."""
-    size = GRAIN_PX
     numbers = np.arange(4 * size * size, dtype=np.uint64)
     # A generator of random numbers in one line (SplitMix64): the same on all platforms.
     numbers = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)

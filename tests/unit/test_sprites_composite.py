@@ -41,8 +41,9 @@ def layer_of(key: Key) -> tuple[NDArray[np.float64], dict[str, object]]:
     """A grey plate half lit by the key; white balls; no light kept off but straight below."""
     if isinstance(key, PlateKey):
         plane = np.ones((key.px, key.px))
-        depth = np.where(np.arange(key.px) < key.px / 2, 6.0, 4.2)[:, None] * plane
-        ids = np.where(np.arange(key.px) < key.px / 2, 0, 1)[:, None] * plane
+        down = ((np.arange(key.px) + 0.5) / key.px - 0.5) * key.camera.sensor_width_mm / key.camera.focal_length_mm
+        floor = down > 0.05
+        depth, ids = (line[:, None] * plane for line in (np.where(floor, 0.3 / np.maximum(down, 0.05), 6.0), floor))
         return np.stack([PLATE_LEVEL * plane] * 3 + [0.5 * plane, depth, ids]), {}
     middles = (np.arange(key.px) + 0.5) / key.px - 0.5
     disc = np.clip((0.45 - np.hypot(middles[None], middles[:, None])) * key.px + 0.5, 0, 1)
