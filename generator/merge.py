@@ -19,7 +19,7 @@ from generator.cli import Merge
 from generator.errors import DataError, OutputError, no_run
 from generator.progress import Meter
 from generator.records import SCHEMA_VERSION, SPLITS
-from generator.shards import STAGING, read_json, replacing, write_json
+from generator.shards import STAGING, read_json, read_rows, replacing, write_json
 
 # Settings that change how many pairs a run holds, where and in what files, not which ones.
 HOW_MANY = (
@@ -31,6 +31,7 @@ HOW_MANY = (
     "slice",
     "retry_rejected",
     "timeout_s",
+    "bank_gb",
     "memory_gb",
     "dry_run",
 )
@@ -44,6 +45,7 @@ def run_merge(config: Merge) -> int:
 
     runs = [(folder, read_run(folder)) for folder in config.dirs]
     check_different(runs, config.out)
+    check_apart(runs)
     merged = describe([run for _, run in runs])
     claim(config.out, merged)
     moves = list(shard_moves(config.dirs, config.out))
@@ -83,6 +85,36 @@ def check_different(runs: list[tuple[Path, dict[str, Any]]], out: Path) -> None:
         if same in seen:
             raise DataError(f"{seen[same]} and {folder} hold the same pairs: the same configuration, assets and seed")
         seen[same] = folder
+
+
+def check_apart(runs: list[tuple[Path, dict[str, Any]]]) -> None:
+    """Where every part promises that its splits share no asset, or no noun, the whole must keep it: DataError."""
+    configs = [part["config"] for _, run in runs for part in _parts(run)]
+    promises = {str(config.get("split_by", "pair")) for config in configs}
+    if "pair" in promises:
+        return
+    column = "nouns" if promises == {"noun"} else "uids"
+    home: dict[str, tuple[str, Path]] = {}
+    for folder, _ in runs:
+        for split in SPLITS:
+            for name in sorted(_shown(folder / split, column)):
+                before, other = home.setdefault(name, (split, folder))
+                if before != split:
+                    raise DataError(
+                        f"{name} is in {before} of {other} and in {split} of {folder}, and --split-by promises that it "
+                        "is in one split alone; render both with the same --assets and --split"
+                    )
+
+
+def _parts(run: dict[str, Any]) -> list[dict[str, Any]]:
+    """The runs that a run.json tells of: itself, or all that it was merged from."""
+    return [leaf for part in run["runs"] for leaf in _parts(part)] if "runs" in run else [run]
+
+
+def _shown(folder: Path, column: str) -> set[str]:
+    """The nouns, or the assets' uids, of the accepted pairs of one split."""
+    rows = (row for path in sorted(folder.glob("*.parquet")) for row in read_rows(path))
+    return {name for row in rows if row.status == "accepted" for name in getattr(row, column)}
 
 
 def describe(runs: list[dict[str, Any]]) -> dict[str, Any]:

@@ -230,7 +230,7 @@ def make_contexts(config: Render, catalog: Catalog, backgrounds: tuple[Backgroun
     vocabulary = load_vocabulary()
     shares = parse_shares(config.split)
     colour = config.task == "attribute" and "colour" in options.attributes
-    catalogs = split_catalogs(catalog, config.seed, config.split_by, shares, TASKS[config.task].roles)
+    catalogs = split_catalogs(catalog, config.split_by, shares, TASKS[config.task].roles)
     for name, part in catalogs.items():
         needs = {"": part}
         if colour:

@@ -75,18 +75,22 @@ def shard_plans(seed: int, n: int, shares: Mapping[str, float], shard_size: int)
             yield ShardPlan(split, numbers[split], tuple(indices_left))
 
 
-def split_catalogs(catalog: Catalog, seed: int, by: str, shares: Mapping[str, float], least: int) -> dict[str, Catalog]:
+# Assets or nouns of a split with a small share, where there are enough: its pairs should not all be alike.
+SMALLEST_SPLIT = 8
+
+
+def split_catalogs(catalog: Catalog, by: str, shares: Mapping[str, float], least: int) -> dict[str, Catalog]:
     """The assets that each split may show. by "pair": all; "asset" or "noun": no asset, or noun, is in two splits.
 
-    least: nouns that the task needs at a time. A split with a small share gets a few more than that, so that its
-    pairs are not all alike.
+    The same for every seed and task, so that runs of several can be merged and still share nothing between splits.
+    least: nouns that the task needs at a time.
     """
     if by == "pair" or len(shares) == 1:
         return dict.fromkeys(shares, catalog)
     nouns = list(catalog.by_noun)
     units = nouns if by == "noun" else [asset.uid for asset in catalog.assets]
-    units = sorted(units, key=lambda name: digest(seed, "split by", by, name))
-    floor = min(2 * least, len(units) // len(shares))
+    units = sorted(units, key=lambda name: digest(0, "split by", by, name))
+    floor = min(SMALLEST_SPLIT, len(units) // len(shares))
     counts = {name: max(floor, round(share * len(units))) for name, share in shares.items()}
     largest = max(shares, key=lambda name: shares[name])
     counts[largest] += len(units) - sum(counts.values())

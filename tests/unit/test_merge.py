@@ -1,5 +1,6 @@
 """`merge` joins runs without touching a byte of their shards."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,15 @@ def test_status_of_a_run_with_rejects(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "40 of 40 pairs planned are final" in shown
     (run / "val" / "00000.json").unlink()
     assert run_status(Status(run)) == 1
+
+
+def test_splits_that_promise_to_share_no_asset_share_none(parts: tuple[Path, Path], tmp_path: Path) -> None:
+    promising = []
+    for part in parts:  # Their splits all draw from the same assets.
+        copy = shutil.copytree(part, tmp_path / part.name)
+        run = read_json(copy / "run.json")
+        write_json(copy / "run.json", {**run, "config": {**run["config"], "split_by": "asset"}})
+        promising.append(copy)
+    with pytest.raises(DataError, match=r"is in train of .* and in (val|test) of .*--split-by promises"):
+        run_merge(Merge((promising[0], promising[1]), tmp_path / "x"))
+    assert run_merge(Merge((promising[0], parts[1]), tmp_path / "x")) == 0  # One of them promises nothing.
