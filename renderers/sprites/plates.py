@@ -73,10 +73,13 @@ class Plates:
                 gain *= shown[channel]
                 plane += gain
             rgb[channel] = plane
-        depth, ids = (resample.pick(planes[number], window, size_px) * layer.scales[number] for number in (4, 5))
+        # The share belongs to what depth and number are of: a mean over an edge would let shadows fall beside it.
+        share, depth, ids = (
+            resample.pick(planes[number], window, size_px) * layer.scales[number] for number in (3, 4, 5)
+        )
         depth[depth <= 0] = NOWHERE_M
         ids += np.float32(0.5)
-        return Cut(rgb, smooth(3), depth, ids.astype(np.uint8), view.points(depth))
+        return Cut(rgb, share, depth, ids.astype(np.uint8), view.points(depth))
 
     def _picture(self, surface: SurfaceSpec) -> Floats:
         """A picture as it fills the frame, linear (3, H, W)."""
