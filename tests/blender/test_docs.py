@@ -100,7 +100,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, twinscene_cache: Path, bundle
     assert bundled_catalog
     folder = tmp_path_factory.mktemp("runs")
     for task in ("spatial", "attribute", "negation"):
-        split = "--split train=0.6,val=0.2,test=0.2 --size 64 --workers 1"
+        split = "--split train=0.6,val=0.2,test=0.2 --size 64 --workers 1 --masks"
         shell(f"python -m generator render --task {task} --renderer fake --n 30 --out {task} {split}",
               folder, ROOT, twinscene_cache)  # fmt: skip
     return folder
