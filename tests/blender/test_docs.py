@@ -40,7 +40,7 @@ NOT_RUN = (
     (r"sprites build", "renders for half an hour: test_sprites_run.py fills small banks"),
     (r"^torchrun", "needs several GPUs: test_scorer_train.py runs two processes"),
     (r"--benchmark |scorer (benchmarks|tables) .+", "needs the benchmarks' files: tests/scorer"),
-    (r"scorer superposition", "needs pictures with masks, or photographs: test_scorer_empirical.py"),
+    (r"superposition --coco", "needs COCO's photographs: test_scorer_empirical.py"),
 )
 NOT_RUN_PYTHON = (
     ("submitit", "needs Slurm"),
