@@ -70,8 +70,10 @@ def parts_of(clip: Clip, picture: Image.Image, regions: Mapping[str, Box]) -> di
         ImageDraw.Draw(mask).rectangle((box[0], box[1], box[2] - 1, box[3] - 1), fill="white")
         share = ((_seen(clip, mask) - black) / (white - black)).clip(0, 1)
         rows, columns = clip.shape.grid
-        high, wide = share.shape
-        blocks = share.reshape(rows, high // rows, columns, wide // columns).mean(axis=(1, 3)).ravel()
+        high, wide = (side // count for side, count in zip(share.shape, clip.shape.grid, strict=True))
+        # Towers whose patches do not fill the picture leave out what is over at its end.
+        share = share[: rows * high, : columns * wide]
+        blocks = share.reshape(rows, high, columns, wide).mean(axis=(1, 3)).ravel()
         if not blocks.max() > 0:
             raise ConfigError(f"--region {name}: nothing of it is in what the towers see")
         shares.append(blocks)

@@ -116,11 +116,10 @@ def _named(text: str) -> tuple[str, Path]:
 
 
 def _pairs(folder: Path) -> int | None:
-    """How many pairs a run trains on, by its log."""
+    """How many pairs a run trains on, by its log; None where the log is not there, damaged, or does not say."""
     try:
-        lines = (folder / METRICS).read_text("utf-8").splitlines()
-    except OSError:
+        entries = [json.loads(line) for line in (folder / METRICS).read_text("utf-8").splitlines()]
+    except (OSError, ValueError):
         return None
-    entries = [json.loads(line) for line in lines]
     known = [entry for entry in entries if entry["kind"] == "data"]
     return sum(int(n) for name, n in known[-1].items() if name.startswith("pairs/")) if known else None

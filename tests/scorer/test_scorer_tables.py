@@ -20,6 +20,7 @@ from scorer.benchmarks.runs import RunJudge
 from scorer.cli import main
 from scorer.configs import ModelConfig, TablesConfig, TrainConfig
 from scorer.features import Clip
+from scorer.runlog import METRICS
 from scorer.tables.cells import figure_of, needed
 from scorer.tables.layout import layouts
 from scorer.tables.rows import Row, in_order, kind_of
@@ -245,6 +246,8 @@ def test_scaling_goes_by_what_runs_say(
         out = tmp_path_factory.getbasetemp() / f"scaling-{number}"
         train(replace(config, out=out, epochs=1, max_pairs=number, model=ModelConfig(text_tokens=16, hidden=hidden)))
         runs.append(str(out))
+        kinds = [json.loads(line)["kind"] for line in (out / METRICS).read_text().splitlines()]
+        assert kinds.count("data") == 1, "a run that goes on says it once"
     said: list[str] = []
     make_tables(tables_config(root, tmp_path, *runs, scale=scale, table=("table-2",)), said.append)
     bests = [checkpoint.load(Path(out) / checkpoint.BEST, torch.device("cpu")) for out in runs]
@@ -265,6 +268,17 @@ def test_scaling_goes_by_what_runs_say(
     assert Image.open(tmp_path / "scaling.png").width > 500
     assert "<svg" in (tmp_path / "scaling.svg").read_text()
     assert said[-1].startswith("scaling over ")
+
+
+def test_a_run_without_a_usable_log_is_left_out_of_the_scaling(
+    config: TrainConfig, run: Path, root: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    train(replace(config, out=other, epochs=1, seed=6))
+    (other / METRICS).write_text("{")
+    said: list[str] = []
+    make_tables(tables_config(root, tmp_path, str(run), f"Other={other}", table=("table-4",)), said.append)
+    assert said[-1].endswith("without Other, which do not say their number of pairs")
 
 
 def test_runs_of_one_size_make_no_figure(run: Path, root: Path, tmp_path: Path) -> None:
