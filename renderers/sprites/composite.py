@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from generator.specs import LightSpec, ObjectSpec, SceneSpec, SlabSpec, bearing_deg
 from renderers.sprites import light, resample
 from renderers.sprites.bank import MEMORY_BYTES, Bank, Kept, Layer
-from renderers.sprites.keys import SpriteKey, scene_keys, sprite_keys
+from renderers.sprites.keys import SpriteKey, sprite_keys
 from renderers.sprites.light import Cast, Caster, Surroundings
 from renderers.sprites.plates import Cut, Plates
 from renderers.sprites.view import View, about_z
@@ -76,10 +76,11 @@ class Compositor:
 
     def render(self, scene: SceneSpec, seed: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.bool_]]:
         """Image (H, W, 3), visible (H, W) and amodal (n, H, W), as RenderJob says. Raises BankError."""
-        self._bank.make(scene_keys(scene, self._size_px))
+        keys = [sprite_keys(scene, item, self._size_px) for item in scene.objects]
+        self._bank.make([key for both in keys for key in both])
         view = View(scene.camera, self._size_px)
         cut = self._plates.cut(scene, view)
-        things = [self._thing(scene, item, view) for item in scene.objects]
+        things = [self._thing(scene, item, view, *both) for item, both in zip(scene.objects, keys, strict=True)]
         canvas = cut.rgb * _shading(cut, things)
         surroundings = Surroundings(scene.slabs, scene.light)
         visible = np.zeros(cut.ids.shape, np.uint8)
@@ -102,8 +103,7 @@ class Compositor:
             visible[rows, columns][outline] = 1 + number
         return resample.encode(canvas, seed), visible, amodal
 
-    def _thing(self, scene: SceneSpec, item: ObjectSpec, view: View) -> Thing:
-        look_key, cast_key = sprite_keys(scene, item, self._size_px)
+    def _thing(self, scene: SceneSpec, item: ObjectSpec, view: View, look_key: SpriteKey, cast_key: SpriteKey) -> Thing:
         look = self._kept.get(look_key, lambda: self._look(look_key), lambda look: look.layer.planes.nbytes)
         cast = self._kept.get(cast_key, lambda: self._cast(cast_key), lambda cast: cast.nbytes)
         # The sprite's world is this one turned until the camera stands on the side of -y.

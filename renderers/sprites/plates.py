@@ -45,7 +45,7 @@ class Plates:
         self._last: tuple[object, Cut] | None = None
 
     def cut(self, scene: SceneSpec, view: View) -> Cut:
-        """The stage of a scene. Raises BankError."""
+        """The stage of a scene, whose plate is rendered if it is missing. Raises BankError."""
         wanted = (scene.slabs, scene.camera, scene.light)
         if self._last is None or self._last[0] != wanted:
             self._last = (wanted, self._new_cut(scene, view))
@@ -54,6 +54,7 @@ class Plates:
     def _new_cut(self, scene: SceneSpec, view: View) -> Cut:
         size_px = self._size_px
         key = plate_key(scene, size_px)
+        self._bank.make([key])
         layer = self._kept.get(key, lambda: self._bank.read(key), lambda _: PLATE_BYTES)
         planes, window = _windowed(layer.planes, view.window(key.camera, key.px))
 
