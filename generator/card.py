@@ -127,6 +127,16 @@ def _read(out: Path, catalog: Catalog) -> _Facts:
 def _metadata(out: Path, facts: _Facts) -> str:
     """The YAML block that the Hub reads. JSON strings are YAML strings."""
     ids = sorted({licence_id(asset.licence) for asset in facts.shown}) or ["other"]
+    # COCO splits show photographs and no models of ours.
+    only_photographs = bool(facts.photographs) and not facts.shown
+    credits = "photo_credits.csv" if only_photographs else "credits.csv"
+    tags = (
+        "hard-negatives",
+        "compositionality",
+        "image-text-matching",
+        *["synthetic"] * (not only_photographs),
+        "webdataset",
+    )
     splits = [split for split in SPLITS if facts.accepted(split)]
     size = next((name for limit, name in SIZES if facts.accepted() < limit), "n>10M")
     lines = [
@@ -134,17 +144,14 @@ def _metadata(out: Path, facts: _Facts) -> str:
         f"pretty_name: {json.dumps(out.resolve().name)}",
         "license:",
         *(f"- {name}" for name in ids),
-        *(['license_name: "see the credits"', "license_link: credits.csv"] if "other" in ids else []),
+        *(['license_name: "see the credits"', f"license_link: {credits}"] if "other" in ids else []),
         "language:",
         "- en",
         "task_categories:",
         "- zero-shot-image-classification",
         "- image-to-text",
         "tags:",
-        *(
-            f"- {tag}"
-            for tag in ("hard-negatives", "compositionality", "image-text-matching", "synthetic", "webdataset")
-        ),
+        *(f"- {tag}" for tag in tags),
         "size_categories:",
         f"- {size}",
     ]

@@ -128,7 +128,11 @@ def test_licences_of_all_kinds(tmp_path: Path) -> None:
 
 
 def test_photographs_keep_their_own_licences(tmp_path: Path) -> None:
-    card = make(tmp_path / "run", photographs=True)
+    run = finished_run(tmp_path / "run", photographs=True)
+    card = write_card(run, read_run_json(run), Catalog((), ())).read_text(encoding="utf-8")
+    assert metadata(card)["license_link"] == "photo_credits.csv"
+    assert "synthetic" not in metadata(card)["tags"]
+    assert "synthetic" in metadata(make(tmp_path / "rendered"))["tags"]
     assert "36 photographs" in card
     assert "does not know their licences" in card
     assert "checked against the rendered" not in card
