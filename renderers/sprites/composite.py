@@ -37,6 +37,9 @@ SUPPORT_M = 0.006
 BOUNCE, FOOT_PX, FLOOR_ALBEDO = 0.12, 6, 0.4
 # Where less of the light than this comes from the key, its shadows do not show.
 DARK = 0.02
+# The share of the key light on the stage that comes straight; the rest has been thrown back and fills shadows too. As
+# measured against pictures rendered whole.
+DIRECT = 0.87
 # Only every so many pixels are looked at to find where a shadow may fall.
 COARSE = 4
 
@@ -137,7 +140,7 @@ def _shading(cut: Cut, things: Sequence[Thing]) -> Floats:
     for thing in things:
         at = _pixels(thing.caster.may_shade(coarse), len(key))
         at = at[share[at] > DARK]
-        key.reshape(-1)[at] *= 1 - thing.caster.shadow(points.take(at, axis=1))
+        key.reshape(-1)[at] *= 1 - DIRECT * thing.caster.shadow(points.take(at, axis=1))
         at = _pixels(thing.caster.may_darken(coarse), len(key))
         at = at[ids[at] == thing.support]
         fill.reshape(-1)[at] *= thing.caster.occlusion(points.take(at, axis=1))
