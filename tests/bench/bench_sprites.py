@@ -1,8 +1,8 @@
 """The sprite engine in steady state against a bare loop: `python tests/bench/bench_sprites.py [--pairs N] [--small]`.
 
 Sprites are the whole command: planning, compositing with masks, verification, encoding, shards, two workers, the bank
-filled before. Steady state is what a run of twice the pairs takes longer. The bare loop, also in two processes, only
-decodes a background (JPEG), pastes two sprites with alpha onto it and encodes the picture as the shards have it. Both
+filled before. Steady state is what a run of twice the pairs takes longer. The bare loop, also in two processes, only decodes a
+background (a JPEG of the run), pastes two sprites with alpha onto it and encodes the picture as the shards have it. Both
 alternate, so that a noisy machine disturbs both. --small: a bank of few assets, views and plates, for a first look.
 """
 
@@ -40,25 +40,28 @@ def rendered(out: Path) -> int:
     return 2 * sum(row.attempts for path in out.glob("*/*.parquet") for row in read_rows(path))
 
 
-def bare(images: int, size: int) -> None:
+def bare(images: int, background: bytes) -> None:
     """Decode, paste two, encode, so many times."""
     from generator.shards import encode_image
 
+    with Image.open(io.BytesIO(background)) as opened:
+        size = opened.width
     rng = np.random.default_rng(0)
-    noise = Image.fromarray(rng.integers(0, 255, (size // 8, size // 8, 3), np.uint8)).resize((size, size))
-    buffer = io.BytesIO()
-    noise.save(buffer, "JPEG", quality=95)
     cut = Image.fromarray(rng.integers(0, 255, (size // 3, size // 3, 4), np.uint8), "RGBA")
     for number in range(images):
-        picture = Image.open(io.BytesIO(buffer.getvalue())).convert("RGB")
+        picture = Image.open(io.BytesIO(background)).convert("RGB")
         for place in (number % (size // 2), (number * 7) % (size // 2)):
             picture.paste(cut, (place, place), cut)
         encode_image(np.asarray(picture), "jpg")
 
 
-def bare_per_s(images: int, size: int) -> float:
-    """Images a second of two processes."""
-    workers = [multiprocessing.Process(target=bare, args=(images // 2, size)) for _ in range(2)]
+def bare_per_s(images: int, run: Path) -> float:
+    """Images a second of two processes, upon a picture of the run."""
+    from generator.records import find_shards, read_shard
+
+    background = next(read_shard(find_shards([run])[0])).image(0)
+    assert background is not None
+    workers = [multiprocessing.Process(target=bare, args=(images // 2, background)) for _ in range(2)]
     begin = time.perf_counter()
     for worker in workers:
         worker.start()
@@ -96,7 +99,7 @@ def main() -> None:
         for number in range(arguments.rounds):
             short, long = folder / f"short-{number}", folder / f"long-{number}"
             seconds = -command_seconds(flags, pairs, short) + command_seconds(flags, 2 * pairs, long)
-            rate, loop = (rendered(long) - rendered(short)) / seconds, bare_per_s(2 * pairs, size)
+            rate, loop = (rendered(long) - rendered(short)) / seconds, bare_per_s(2 * pairs, long)
             rates.append(rate)
             shares.append(rate / loop)
             print(f"round {number}: sprites {rate:.0f}, bare loop {loop:.0f} images/s: {rate / loop:.2f}", flush=True)
