@@ -1,9 +1,10 @@
 """The sprite engine in steady state against a bare loop: `python tests/bench/bench_sprites.py [--pairs N] [--small]`.
 
 Sprites are the whole command: planning, compositing with masks, verification, encoding, shards, two workers, the bank
-filled before. Steady state is what a run of twice the pairs takes longer. The bare loop, also in two processes, only decodes a
-background (a JPEG of the run), pastes two sprites with alpha onto it and encodes the picture as the shards have it. Both
-alternate, so that a noisy machine disturbs both. --small: a bank of few assets, views and plates, for a first look.
+filled before. Steady state is what a run of twice the pairs takes longer. The bare loop, also in two processes, only
+decodes a background (a JPEG of the run), pastes two sprites with alpha onto it and encodes the picture as the shards
+have it. Both alternate, so that a noisy machine disturbs both. --small: a bank of few assets, views and plates, for a
+first look.
 """
 
 import argparse
