@@ -118,7 +118,8 @@ class Render:
     timeout_s: float | None = None
     """Seconds after which a pair's render counts as hung. Default: 120, with sprites 600, layers included."""
     memory_gb: float | None = None
-    """Resident memory at which a renderer is replaced; 0 means no limit. Default: 80 % of the machine's, shared."""
+    """Resident memory at which a renderer is replaced; 0 means no limit. Default: 80 % of the machine's, shared.
+    With sprites, up to half of it keeps layers."""
     executor: Literal["local", "ray"] = "local"
     """Where shards are made: in processes on this machine, or as tasks of a Ray cluster."""
     address: str = ""

@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import platform
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,6 +56,8 @@ NOT_IN_FINGERPRINT = (
 MAX_REJECTED_SHARE, TRIED_BEFORE_STOP = 0.5, 40
 # Of this machine's memory, what all its renderers may hold together unless --memory-gb says otherwise.
 MEMORY_SHARE = 0.8
+# Layers that a renderer of sprites keeps; at most half of what it may hold.
+LAYER_CACHE_BYTES = 768 * 2**20
 # Pairs in index.html.
 GALLERY = 240
 
@@ -197,8 +200,6 @@ def read_assets(config: Render) -> Catalog:
 
 def read_backgrounds(source: str) -> tuple[Background, ...]:
     """The places of `--backgrounds`; images that could not be used are named on stderr."""
-    import sys
-
     cache = cache_folder() / "backgrounds"
     if source == "bundled":
         return bundled(cache)
@@ -284,6 +285,7 @@ def make_settings(config: Render, workers: int) -> RenderSettings:
         device=config.device,
         threads=max(1, (os.cpu_count() or 1) // workers),
         bank=str(bank_folder()) if config.engine == "sprites" else "",
+        layer_cache_bytes=min(LAYER_CACHE_BYTES, (memory_limit_bytes(config, workers) or sys.maxsize) // 2),
     )
 
 

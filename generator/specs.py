@@ -174,6 +174,7 @@ class RenderSettings:
     """How to render: the same for all jobs of a run. threads 0 = all cores.
 
     bank: folder of the sprite bank, which engine "sprites" reads and fills; "" with the other engines.
+    layer_cache_bytes: of layers that a renderer of sprites keeps in memory.
     """
 
     engine: Engine
@@ -182,6 +183,7 @@ class RenderSettings:
     device: Device
     threads: int
     bank: str = ""
+    layer_cache_bytes: int = 768 * 2**20
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ class Worker:
             settings: RenderSettings = from_json(RenderSettings, request["settings"])
             self._size_px = settings.size_px
             self._bank = Bank(settings, self._log)
-            self._compositor = Compositor(self._bank, settings.size_px)
+            self._compositor = Compositor(self._bank, settings.size_px, settings.layer_cache_bytes)
             return {"ready": True, "error": ""}
         ((verb, data),) = request.items()
         job: RenderJob = from_json(RenderJob, data)

@@ -22,8 +22,6 @@ from generator.specs import RenderSettings, to_json
 from renderers.sprites.keys import Key, kind_of, name_of
 
 VERSION = 3
-# Layers kept in memory, whatever the number of pairs and the size of the bank.
-MEMORY_BYTES = 768 * 2**20
 ROOT = Path(__file__).resolve().parents[2]
 
 T = TypeVar("T")

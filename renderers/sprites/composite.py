@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from generator.specs import LightSpec, ObjectSpec, SceneSpec, SlabSpec, bearing_deg
 from renderers.sprites import light, resample
-from renderers.sprites.bank import MEMORY_BYTES, Bank, Kept, Layer
+from renderers.sprites.bank import Bank, Kept, Layer
 from renderers.sprites.keys import SpriteKey, sprite_keys
 from renderers.sprites.light import Cast, Caster, Surroundings
 from renderers.sprites.plates import Cut, Plates
@@ -71,10 +71,11 @@ class Thing:
 class Compositor:
     """Makes pictures from a bank, whose missing layers it has rendered."""
 
-    def __init__(self, bank: Bank, size_px: int) -> None:
+    def __init__(self, bank: Bank, size_px: int, cache_bytes: int) -> None:
+        """cache_bytes: of layers kept in memory, whatever the number of pairs and the size of the bank."""
         self._bank = bank
         self._size_px = size_px
-        self._kept = Kept(MEMORY_BYTES)
+        self._kept = Kept(cache_bytes)
         self._plates = Plates(bank, self._kept, size_px)
 
     def render(self, scene: SceneSpec, seed: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.bool_]]:

@@ -4,6 +4,7 @@ import os
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_pipeline_fake import render, samples
@@ -11,7 +12,9 @@ from test_sprites_plan import sprites
 from worlds import asset_of, catalog_of
 
 from generator.assets.catalog import Catalog
+from generator.cli import Render
 from generator.errors import ConfigError, RendererError
+from generator.pipeline import make_settings
 from generator.render import RENDERERS
 from generator.shards import read_json
 from generator.specs import RenderSettings, SceneSpec
@@ -19,6 +22,7 @@ from generator.sprites.commands import SpritesClean, SpritesList, run_clean, run
 from generator.sprites.fill import Filling, describe, estimate, fill, survey
 from generator.sprites.house import bank_bytes, stored
 from generator.sprites.needs import whole_bank
+from renderers.sprites.bank import Kept
 
 NOUNS = ("apple", "mug", "dog")
 
@@ -135,3 +139,23 @@ def test_a_run_is_what_views_and_plates_make_it(tmp_path: Path) -> None:
     assert "views: 4 there, 6 asked" in refused.stderr
     plain = render(tmp_path / "plain", "--views", "4", base=base, code=2)
     assert "add --engine sprites" in plain.stderr
+
+
+def test_what_a_renderer_keeps_is_bounded_by_the_flag() -> None:
+    def kept(**given: Any) -> int:
+        config = Render(task="spatial", n=1, engine="sprites", **given).resolved()
+        return make_settings(config, 2).layer_cache_bytes
+
+    assert kept(memory_gb=1.0) == 2**29
+    assert kept(memory_gb=0.0) == kept(memory_gb=64.0) == 768 * 2**20
+
+
+def test_what_was_used_least_lately_goes_first() -> None:
+    kept, made = Kept(30), list[str]()
+
+    def get(name: str) -> str:
+        return kept.get(name, lambda: made.append(name) or name, lambda _: 10)
+
+    for name in ("a", "b", "c", "a", "d", "a", "b"):
+        assert get(name) == name
+    assert made == ["a", "b", "c", "d", "b"]

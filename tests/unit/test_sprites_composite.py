@@ -89,7 +89,7 @@ class World:
     def __init__(self, folder: Path) -> None:
         self.settings = RenderSettings("sprites", SIZE, 1, "cpu", 1, str(folder / "bank"))
         self.bank = Bank(self.settings, folder / "log")
-        self._compositor = Compositor(self.bank, SIZE)
+        self._compositor = Compositor(self.bank, SIZE, self.settings.layer_cache_bytes)
 
     def render(self, item: SceneSpec, seed: int = 3) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.bool_]]:
         fill(self.bank, scene_keys(item, SIZE))
