@@ -7,7 +7,7 @@ import json
 import os
 import shlex
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +124,27 @@ def _read(out: Path, catalog: Catalog) -> _Facts:
     return facts
 
 
+def hub_head(name: str, licences: Sequence[str], credits: str, tags: Sequence[str], pairs: int) -> list[str]:
+    """How the Hub's metadata of a set of pairs begins; `credits` is the file that spells out other licences."""
+    size = next((name for limit, name in SIZES if pairs < limit), "n>10M")
+    return [
+        "---",
+        f"pretty_name: {json.dumps(name)}",
+        "license:",
+        *(f"- {licence}" for licence in licences),
+        *(['license_name: "see the credits"', f"license_link: {credits}"] if "other" in licences else []),
+        "language:",
+        "- en",
+        "task_categories:",
+        "- zero-shot-image-classification",
+        "- image-to-text",
+        "tags:",
+        *(f"- {tag}" for tag in tags),
+        "size_categories:",
+        f"- {size}",
+    ]
+
+
 def _metadata(out: Path, facts: _Facts) -> str:
     """The YAML block that the Hub reads. JSON strings are YAML strings."""
     ids = sorted({licence_id(asset.licence) for asset in facts.shown}) or ["other"]
@@ -138,23 +159,7 @@ def _metadata(out: Path, facts: _Facts) -> str:
         "webdataset",
     )
     splits = [split for split in SPLITS if facts.accepted(split)]
-    size = next((name for limit, name in SIZES if facts.accepted() < limit), "n>10M")
-    lines = [
-        "---",
-        f"pretty_name: {json.dumps(out.resolve().name)}",
-        "license:",
-        *(f"- {name}" for name in ids),
-        *(['license_name: "see the credits"', f"license_link: {credits}"] if "other" in ids else []),
-        "language:",
-        "- en",
-        "task_categories:",
-        "- zero-shot-image-classification",
-        "- image-to-text",
-        "tags:",
-        *(f"- {tag}" for tag in tags),
-        "size_categories:",
-        f"- {size}",
-    ]
+    lines = hub_head(out.resolve().name, ids, credits, tags, facts.accepted())
     if splits:
         lines += ["configs:", "- config_name: default", "  data_files:"]
         for split in splits:

@@ -159,7 +159,7 @@ class _Maker:
             return self._reject(spec, Verdict(False, result.reason, result.detail, ((), ())))
         verdict = judge(spec, result, self._context.vocabulary.colours)
         if verdict.accepted:
-            return self._stage.accept(_record(spec, verdict, result), _files(self._recipe, result))
+            return self._stage.accept(record_of(spec, verdict, result), _files(self._recipe, result))
         if spec.attempt < self._last_attempt:
             return self._try(spec.index, spec.attempt + 1)
         return self._reject(spec, verdict)
@@ -170,7 +170,8 @@ class _Maker:
         return row
 
 
-def _record(spec: PairSpec, verdict: Verdict, sides: tuple[Rendered, Rendered]) -> PairRecord:
+def record_of(spec: PairSpec, verdict: Verdict, sides: tuple[Rendered, Rendered]) -> PairRecord:
+    """The record of an accepted pair."""
     height, width = sides[0].visible.shape
     scenes = [json.dumps(scene, default=_portable, separators=(",", ":")) for scene in spec.scenes]
     return PairRecord(

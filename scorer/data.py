@@ -11,7 +11,7 @@ from pathlib import Path
 from PIL import Image
 
 from generator.records import PairRecord, find_shards, read_shard
-from scorer.errors import ConfigError, DataError
+from scorer.errors import ConfigError, DataError, missing
 
 BAD_SHARE = 0.05  # more bad pairs than this means that something is wrong with the data, not with a picture
 
@@ -83,6 +83,16 @@ def decode(data: bytes, where: str) -> Image.Image:
         return image.convert("RGB")
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise DataError(f"{where}: not a readable image ({error})") from error
+
+
+def read_picture(path: Path) -> Image.Image:
+    """A picture file -> RGB. DataError when it is not there, cannot be read or is no picture."""
+    if not path.exists():
+        raise DataError(missing(path, "picture"))
+    try:
+        return decode(path.read_bytes(), str(path))
+    except OSError as error:
+        raise DataError(f"{path}: not readable ({error.strerror})") from error
 
 
 class ImageReader:

@@ -6,8 +6,8 @@ import torch
 
 from scorer import checkpoint
 from scorer.configs import ScoreConfig
-from scorer.data import decode
-from scorer.errors import ConfigError, DataError, missing
+from scorer.data import read_picture
+from scorer.errors import ConfigError, DataError
 from scorer.evaluate import towers_of
 from scorer.functional import Marker
 from scorer.models import ImageTokens, TextTokens
@@ -33,12 +33,7 @@ def score(config: ScoreConfig) -> list[Scored]:
         raise ConfigError("give the picture and at least one caption that is not empty")
     path = checkpoint.checkpoint_path(config.run)
     meta, _ = checkpoint.read(path)
-    if not config.image.exists():
-        raise DataError(missing(config.image, "picture"))
-    try:
-        picture = decode(config.image.read_bytes(), str(config.image))
-    except OSError as error:
-        raise DataError(f"{config.image}: not readable ({error.strerror})") from error
+    picture = read_picture(config.image)
     clip = towers_of(meta, path, config.device)
     simplify = config.simplify or meta.model.simplify
     marker = Marker(meta.lexicon, clip, meta.model.placement, rewriter(simplify, config.llm))

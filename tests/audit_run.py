@@ -6,7 +6,6 @@ made of it.
 
 import dataclasses
 import io
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,11 +18,12 @@ from generator.audit.checks import run_checks
 from generator.audit.figures import Result
 from generator.audit.sampling import read
 from generator.plan import splits_of
-from generator.records import SCHEMA_VERSION, PairRecord, Sample, find_shards, key_of, read_shard
+from generator.records import SCHEMA_VERSION, Sample, find_shards, read_shard
+from generator.shard_job import record_of
 from generator.shards import ShardStage, encode_image, write_json
-from generator.specs import PairSpec, to_json
+from generator.specs import PairSpec
 from generator.tasks import TASKS
-from generator.verify import Rendered, fact_record, judge
+from generator.verify import Rendered, judge
 from generator.vocabulary import load_vocabulary
 from renderers.fake import draw
 
@@ -118,31 +118,7 @@ def _sample(spec: PairSpec) -> Sample | None:
     verdict = judge(spec, (sides[0], sides[1]), COLOURS)
     if not verdict.accepted:
         return None
-    record = PairRecord(
-        schema_version=SCHEMA_VERSION,
-        key=key_of(spec.task, spec.index),
-        task=spec.task,
-        source="render",
-        split=spec.split,
-        index=spec.index,
-        attempt=spec.attempt,
-        seed=spec.seed,
-        captions_0=spec.captions_0,
-        captions_1=spec.captions_1,
-        template=spec.template,
-        words=spec.words,
-        fact=fact_record(spec),
-        has_image_1=True,
-        width=SIZE_PX,
-        height=SIZE_PX,
-        objects_0=verdict.objects[0],
-        objects_1=verdict.objects[1],
-        stage=spec.scenes[0].stage,
-        background=spec.scenes[0].background,
-        image_ids=(),
-        scene_0=json.dumps(to_json(spec.scenes[0])),
-        scene_1=json.dumps(to_json(spec.scenes[1])),
-    )
+    record = record_of(spec, verdict, (sides[0], sides[1]))
     files = {}
     for number, side in enumerate(sides):
         files[f"image_{number}.jpg"] = encode_image(side.image, "jpg")

@@ -1,12 +1,11 @@
 """README.md and the credits of an export: what it is, how to read it, whose work is in it."""
 
 import csv
-import json
 from collections import Counter
 from pathlib import Path
 
 from generator.assets.catalog import Asset
-from generator.card import CREDITS_IN_CARD, HUB_SPLITS, SIZES, WHAT_DIFFERS, cell, licence_id, model_link
+from generator.card import CREDITS_IN_CARD, HUB_SPLITS, WHAT_DIFFERS, cell, hub_head, licence_id, model_link
 from generator.coco.credits import Credit, as_csv, as_markdown
 from generator.export.credits import photo_credits
 from generator.export.source import Format, Source
@@ -43,22 +42,8 @@ def _metadata(folder: Path, name: str, form: Format, assets: list[Asset], tally:
     ids = sorted({licence_id(asset.licence) for asset in assets} | ({"other"} if tally.photographs else set()))
     ids = ids or ["other"]
     link = "photo_credits.csv" if tally.photographs else "credits.csv"
-    lines = [
-        "---",
-        f"pretty_name: {json.dumps(name)}",
-        "license:",
-        *(f"- {item}" for item in ids),
-        *(['license_name: "see the credits"', f"license_link: {link}"] if "other" in ids else []),
-        "language:",
-        "- en",
-        "task_categories:",
-        "- zero-shot-image-classification",
-        "- image-to-text",
-        "tags:",
-        *(f"- {tag}" for tag in ("hard-negatives", "compositionality", "image-text-matching")),
-        "size_categories:",
-        f"- {next((size for limit, size in SIZES if tally.written() < limit), 'n>10M')}",
-    ]
+    tags = ("hard-negatives", "compositionality", "image-text-matching")
+    lines = hub_head(name, ids, link, tags, tally.written())
     if form.data_files:
         lines += ["configs:", "- config_name: default", "  data_files:"]
         for split in _splits(tally):

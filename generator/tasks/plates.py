@@ -28,6 +28,7 @@ from generator.tasks.stages import (
     box,
     slots_of,
     surface_below,
+    treads_of,
     wall_of,
 )
 
@@ -282,17 +283,7 @@ def _steps(rng: np.random.Generator, rig: Rig, level: int, place: Background, az
     elevation = math.radians(rig.elevation_deg)
     riser = max((wanted - 0.8 * tread * math.sin(elevation)) / math.cos(elevation), 0.12)
     rows = range(-4, 4)
-    treads = [
-        box(
-            f"tread {row}",
-            (-3, 3),
-            (row * tread - 0.5 * tread, 4.0),
-            (row * riser - riser, row * riser),
-            place.furniture,
-            0.006,
-        )
-        for row in rows
-    ]
+    treads = treads_of(rows, tread, riser, place)
     slabs = [*treads, wall_of(rows[-1] * tread + 1.0, place)]
     return _plate(
         rig, "steps", level, place, azimuth_deg, slabs,

@@ -92,7 +92,16 @@ def steps(rng: np.random.Generator, axis: Axis, size: Footprint, place: Backgrou
     riser = (wanted - 0.8 * tread * math.sin(math.radians(elevation))) / math.cos(math.radians(elevation))
     riser = max(riser, 0.12)
     rows = range(-2, 4)
-    treads = [
+    treads = treads_of(rows, tread, riser, place)
+    flat = slots_of(rng, axis, size, riser, (0.0, 1.0), gap_x=rng.uniform(MIN_GAP, MAX_GAP))
+    slots = tuple((x, round(z / riser) * tread, z) for x, _, z in flat)
+    camera = _camera(rng, (slots[0], slots[1]), (elevation, elevation), azimuth=(-12.0, 12.0), focal=(50.0, 85.0))
+    return Stage("steps", (slots[0], slots[1]), False, (*treads, wall_of(rows[-1] * tread + 1.0, place)), camera)
+
+
+def treads_of(rows: range, tread: float, riser: float, place: Background) -> list[SlabSpec]:
+    """Steps of so much depth and height; row 0 is the one at y = 0 and z = 0."""
+    return [
         box(
             f"tread {row}",
             (-3, 3),
@@ -103,10 +112,6 @@ def steps(rng: np.random.Generator, axis: Axis, size: Footprint, place: Backgrou
         )
         for row in rows
     ]
-    flat = slots_of(rng, axis, size, riser, (0.0, 1.0), gap_x=rng.uniform(MIN_GAP, MAX_GAP))
-    slots = tuple((x, round(z / riser) * tread, z) for x, _, z in flat)
-    camera = _camera(rng, (slots[0], slots[1]), (elevation, elevation), azimuth=(-12.0, 12.0), focal=(50.0, 85.0))
-    return Stage("steps", (slots[0], slots[1]), False, (*treads, wall_of(rows[-1] * tread + 1.0, place)), camera)
 
 
 def flatlay(rng: np.random.Generator, axis: Axis, size: Footprint, place: Background) -> Stage:

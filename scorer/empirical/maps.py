@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from scorer.configs import MapsConfig
-from scorer.data import decode
+from scorer.data import read_picture
 from scorer.dcsm import cosine_maps
-from scorer.errors import ConfigError, DataError, missing
+from scorer.errors import ConfigError
 from scorer.features import Clip, load_clip
 from scorer.figures import CaptionMap, draw_maps, named_tokens
 from scorer.palette import BLUE, VERMILION
@@ -34,12 +34,7 @@ def maps(config: MapsConfig) -> str:
     """
     _check(config)
     regions = dict(_region(text) for text in config.region)
-    if not config.image.exists():
-        raise DataError(missing(config.image, "picture"))
-    try:
-        picture = decode(config.image.read_bytes(), str(config.image))
-    except OSError as error:
-        raise DataError(f"{config.image}: not readable ({error.strerror})") from error
+    picture = read_picture(config.image)
     clip = load_clip(config.clip.clip, config.clip.pretrained, config.text_tokens, config.device)
     values, tokens = _maps(clip, picture, config.captions)
     parts = parts_of(clip, picture, regions) if regions else None

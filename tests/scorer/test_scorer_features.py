@@ -111,7 +111,7 @@ def test_towers_without_tokens_are_refused(name: str) -> None:
 
 
 def test_unknown_names_get_the_near_ones() -> None:
-    with pytest.raises(TowerError, match="--clip: unknown model 'ViT-B16'; did you mean 'ViT-B-16'. known: tiny, "):
+    with pytest.raises(TowerError, match=r"--clip: unknown model 'ViT-B16'; did you mean 'ViT-B-16'. known: tiny, "):
         load_clip("ViT-B16", "openai")
     with pytest.raises(TowerError, match="--clip: unknown model 'tyni'; did you mean 'tiny'"):
         load_clip("tyni", "openai")

@@ -255,10 +255,10 @@ class TestCheckpointFiles:
             checkpoint.load(tmp_path / "x.safetensors", torch.device("cpu"))
 
     def test_missing(self, tmp_path: Path) -> None:
-        with pytest.raises(CheckpointError, match="not the run of a scorer .no best.safetensors"):
+        with pytest.raises(CheckpointError, match=r"not the run of a scorer .no best.safetensors"):
             checkpoint.checkpoint_path(tmp_path)
-        with pytest.raises(CheckpointError, match="no such run or checkpoint .*did you mean .*here"):
-            (tmp_path / "here").mkdir()
+        (tmp_path / "here").mkdir()
+        with pytest.raises(CheckpointError, match=r"no such run or checkpoint .*did you mean .*here"):
             checkpoint.checkpoint_path(tmp_path / "hree")
 
 

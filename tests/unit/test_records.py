@@ -250,5 +250,5 @@ def test_only_complete_shards_are_found(tmp_path: Path) -> None:
     assert found == ["train/00000.tar", "train/00001.tar", "val/00000.tar"]
     assert find_shards([tmp_path], "val") == [tmp_path / "val" / "00000.tar"]
     assert find_shards([tmp_path / "val" / "00000.tar"]) == [tmp_path / "val" / "00000.tar"]
-    with pytest.raises(DataError, match="no such file or directory .*nowhere"):
+    with pytest.raises(DataError, match=r"no such file or directory .*nowhere"):
         find_shards([tmp_path / "nowhere"])

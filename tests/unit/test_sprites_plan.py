@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_stages import boxes, corners, held, middle
+from test_stages import boxes, check_solid, corners, held, middle
 from worlds import catalog_of, context_of, places
 
 from generator.backgrounds import Background
@@ -207,24 +207,7 @@ def test_the_set_up_does_not_tell_the_relation(two_thousand: dict[str, list[Pair
 def test_objects_stand_on_something_and_run_into_nothing(task: str, two_thousand: dict[str, list[PairSpec]]) -> None:
     for spec in two_thousand[task][:150]:
         for scene in spec.scenes:
-            solids = [(corners(item).min(axis=0), corners(item).max(axis=0)) for item in scene.objects]
-            for item in scene.objects:
-                x, y, z = item.position_m
-                assert any(
-                    abs(slab.centre_m[0] - x) <= slab.size_m[0] / 2
-                    and abs(slab.centre_m[1] - y) <= slab.size_m[1] / 2
-                    and math.isclose(slab.centre_m[2] + slab.size_m[2] / 2, z, abs_tol=1e-9)
-                    for slab in scene.slabs
-                ), (spec.key, scene.stage, item.role)
-            for slab in scene.slabs:
-                centre, half = np.array(slab.centre_m), np.array(slab.size_m) / 2
-                solids.append((centre - half, centre + half))
-            for number in range(len(scene.objects)):
-                low, high = solids[number]
-                for other, (other_low, other_high) in enumerate(solids):
-                    if other != number:
-                        overlap = np.minimum(high, other_high) - np.maximum(low, other_low)
-                        assert overlap.min() < 1e-6, (spec.key, scene.stage, number, other, overlap)
+            check_solid(spec, scene)
 
 
 def test_no_board_stands_before_an_object() -> None:
