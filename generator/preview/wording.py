@@ -64,4 +64,6 @@ def _differing(tokens: list[str], other: str, facts: Collection[str]) -> set[int
 
 
 def _bare(word: str) -> str:
-    return word.strip(".,;:!?\"'").lower()
+    """The word as it is compared: "a" becomes "an" before some words, which says nothing of the fact."""
+    bare = word.strip(".,;:!?\"'").lower()
+    return "a" if bare == "an" else bare

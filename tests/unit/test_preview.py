@@ -61,6 +61,13 @@ def test_values_are_marked_and_not_the_nouns() -> None:
     assert all(set(marked(runs)) == {"red", "green"} for runs in second)
 
 
+def test_articles_are_never_marked() -> None:
+    first, second = mark_captions(
+        ("an orange bottle and a blue owl",), ("a blue bottle and an orange owl",), {"orange", "blue"}
+    )
+    assert [marked(runs) for runs in first + second] == [["orange", "blue"], ["blue", "orange"]]
+
+
 def test_neighbouring_words_are_one_mark() -> None:
     first, _ = mark_captions(("a fire truck but no owl",), ("a big bell but no owl",), ())
     assert marked(first[0]) == ["fire truck"]
