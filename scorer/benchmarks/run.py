@@ -145,15 +145,16 @@ def _score(part: Part, loaded: Loaded, judges: Sequence[Judge], folder: Path | N
     """All judges are asked about the same rows: those whose images are there, or all where nobody looks."""
     examples = loaded.examples
     pictures = list(dict.fromkeys(picture for item in examples for picture in item.images))
-    looked_at = pictures if any(judge.needs_images for judge in judges) else []
+    looks = any(judge.needs_images for judge in judges)
+    looked_at = pictures if looks else []
     here = {path: path.is_file() for path in dict.fromkeys(picture.path for picture in looked_at)}
     missing = frozenset(picture for picture in looked_at if not here[picture.path])
     present = _without(examples, missing)
-    digests = {judge.name: saved.digest(part, examples, present, judge, seed) for judge in judges}
+    digests = {judge.name: saved.digest(part, examples, present, judge, seed, looks) for judge in judges}
     files = {judge.name: saved.place(folder, part, judge) for judge in judges} if folder else {}
     kept = {name: found for name, path in files.items() if (found := saved.read(path, digests[name])) is not None}
-    unreadable = {pictures[place] for found in kept.values() for place in found.unreadable}
-    fresh = [judge for judge in judges if judge.name not in kept]
+    known = {name: {pictures[place] for place in found.unreadable} for name, found in kept.items()}
+    unreadable = {picture for some in known.values() for picture in some}
     wanted = list(dict.fromkeys(p for item, row in zip(examples, present, strict=True) if row for p in item.images))
     captions = list(
         dict.fromkeys(
@@ -164,13 +165,21 @@ def _score(part: Part, loaded: Loaded, judges: Sequence[Judge], folder: Path | N
         )
     )
     cut = {name: found.cut for name, found in kept.items()}
-    for judge in fresh if wanted or captions else ():
-        prepared = judge.prepare(wanted if judge.needs_images else [], captions)
-        unreadable |= prepared.unreadable
-        cut[judge.name] = prepared.cut
+
+    def prepare(some: Sequence[Judge]) -> None:
+        for judge in some if wanted or captions else ():
+            prepared = judge.prepare(wanted if judge.needs_images else [], captions)
+            unreadable.update(prepared.unreadable)
+            cut[judge.name] = prepared.cut
+
+    fresh = [judge for judge in judges if judge.name not in kept]
+    prepare(fresh)
+    # Scores that were kept for other rows than these are no use beside the new ones.
+    stale = [judge for judge in judges if known.get(judge.name, unreadable) != unreadable]
+    prepare(stale)
     rows = present & _without(examples, unreadable)
     raw = {name: found.raw for name, found in kept.items()}
-    for judge in fresh:
+    for judge in (*fresh, *stale):
         raw[judge.name] = part.kind.collect(loaded, rows, judge, seed)
         if files:
             places = np.array([i for i, picture in enumerate(pictures) if picture in unreadable], dtype=np.int64)

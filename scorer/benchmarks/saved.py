@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import re
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from scorer.benchmarks.base import Example, Part
 from scorer.benchmarks.judges import Judge
 from scorer.benchmarks.kinds import Raw
 
-FORMAT = 1  # raise it when the meaning of saved scores changes
+FORMAT = 2  # raise it when the meaning of saved scores changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +30,19 @@ class Saved:
     cut: int
 
 
-def digest(part: Part, examples: Sequence[Example], present: NDArray[np.bool_], judge: Judge, seed: int) -> str:
-    """Changes when the scores may: the judge, the rows, the images' sizes and times, which are there, the order."""
+def digest(
+    part: Part, examples: Sequence[Example], present: NDArray[np.bool_], judge: Judge, seed: int, looked_at: bool
+) -> str:
+    """Changes when the scores may: the judge, the rows, the images' sizes and times, which are there, the order.
+
+    looked_at: whether any judge looks at the images. All judges answer the same rows, and which images are readable is
+    a matter of their sizes and times, so that these count for judges that do not look, too.
+    """
     state = hashlib.sha256(f"{FORMAT} {type(part.kind).__name__} {judge.fingerprint} {seed}".encode())
     stamps: dict[Path, tuple[int, int]] = {}
     for item, here in zip(examples, present.tolist(), strict=True):
         row: list[object] = [item.key, item.captions, item.truth, here]
-        for picture in item.images if here and judge.needs_images else ():
+        for picture in item.images if here and looked_at else ():
             if picture.path not in stamps:
                 found = picture.path.stat()
                 stamps[picture.path] = found.st_size, found.st_mtime_ns
@@ -54,7 +59,7 @@ def read(path: Path, wanted: str) -> Saved | None:
                 return None
             raw = {name.removeprefix("raw."): file[name] for name in file.files if name.startswith("raw.")}
             return Saved(raw, file["unreadable"], int(file["cut"]))
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+    except Exception:  # a damaged file raises whatever zipfile, zlib and NumPy stumble over
         return None
 
 

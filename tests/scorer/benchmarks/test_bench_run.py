@@ -8,13 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bench_judges import Formula, by_name, coin, constant, perfect, rows, small
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from PIL import Image
 
+from scorer.benchmarks import saved
 from scorer.benchmarks.base import Benchmark, Loaded, Picture
-from scorer.benchmarks.judges import Block, Matrix, Shorter
+from scorer.benchmarks.judges import Block, Judge, Matrix, Prepared, Shorter
 from scorer.benchmarks.kinds import Choice, Retrieval, TwoPositives
 from scorer.benchmarks.report import benchmarks_text, plain, report_text
-from scorer.benchmarks.run import NotFoundError, run_benchmark
+from scorer.benchmarks.run import BenchmarkReport, NotFoundError, run_benchmark
 from scorer.errors import ConfigError, DataError
 
 
@@ -154,6 +157,74 @@ def test_scores_of_something_else_are_made_anew(change: str, tmp_path: Path) -> 
         file.write_bytes(file.read_bytes()[:-40])
     run_benchmark([judge], small(tmp_path, Choice(), loaded), tmp_path, tmp_path / "scores", seed=seed)
     assert judge.blocks == (4 if change == "image gone" else 5)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(place=st.floats(0, 1, exclude_max=True), bits=st.integers(1, 255))
+def test_damaged_scores_are_none(place: float, bits: int, tmp_path: Path) -> None:
+    path = tmp_path / "scores.npz"
+    whole = saved.Saved({"scores": np.arange(600, dtype=np.float32) % 7}, np.array([1]), 0)
+    saved.write(path, "digest", whole)
+    data = bytearray(path.read_bytes())
+    data[int(place * len(data))] ^= bits
+    path.write_bytes(data)
+    found = saved.read(path, "digest")  # what no checksum covers does not matter
+    assert found is None or np.array_equal(found.raw["scores"], whole.raw["scores"])
+
+
+def test_a_damaged_stream_of_scores_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "scores.npz"
+    saved.write(path, "digest", saved.Saved({"scores": np.arange(600, dtype=np.float32)}, np.array([1]), 0))
+    data = path.read_bytes()
+    middle = data.index(b"raw.scores.npy") + 60
+    path.write_bytes(data[:middle] + b"\xff" * 40 + data[middle + 40 :])
+    assert saved.read(path, "digest") is None
+
+
+class Looking(Formula):
+    """Cannot read the pictures whose files are empty, nor those of `blind`."""
+
+    def __init__(self, name: str, blind: Sequence[Picture] = ()) -> None:
+        super().__init__(name, coin(1).score, needs_images=True)
+        self.blind = blind
+
+    def prepare(self, pictures: Sequence[Picture], captions: Sequence[str]) -> Prepared:
+        super().prepare(pictures, captions)
+        empty = [picture for picture in pictures if picture in self.blind or not picture.path.stat().st_size]
+        return Prepared(frozenset(empty))
+
+
+def counts(report: BenchmarkReport) -> list[int]:
+    """How many rows each judge answered, then how many pictures were no use."""
+    part = report.parts[0]
+    return [*(by_name(found)["accuracy"].count for found in part.results.values()), part.unreadable_images]
+
+
+def test_a_picture_that_is_damaged_or_mended_is_noticed_by_every_judge(tmp_path: Path) -> None:
+    loaded = on_disk(tmp_path / "images", rows(5, 2))
+    picture = loaded.examples[2].images[0].path
+    whole = picture.read_bytes()
+
+    def judged() -> list[int]:
+        judges: list[Judge] = [Looking("looking"), Shorter()]
+        return counts(run_benchmark(judges, small(tmp_path, Choice(), loaded), tmp_path, tmp_path / "scores", 0))
+
+    assert judged() == [5, 5, 0]
+    picture.write_bytes(b"")
+    assert judged() == [4, 4, 1]
+    assert judged() == [4, 4, 1]
+    picture.write_bytes(whole)
+    assert judged() == [5, 5, 0]
+
+
+def test_scores_that_were_kept_for_more_rows_are_made_anew(tmp_path: Path) -> None:
+    """Whoever finds a picture unreadable, all judges answer the same rows."""
+    loaded = on_disk(tmp_path / "images", rows(5, 2))
+    benchmark = small(tmp_path, Choice(), loaded)
+    first = run_benchmark([Looking("first")], benchmark, tmp_path, tmp_path / "scores", 0)
+    assert counts(first) == [5, 0]
+    judges = [Looking("first"), Looking("second", loaded.examples[1].images)]
+    assert counts(run_benchmark(judges, benchmark, tmp_path, tmp_path / "scores", 0)) == [4, 4, 1]
 
 
 def test_an_interrupted_evaluation_goes_on_with_the_next_part(tmp_path: Path) -> None:
