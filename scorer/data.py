@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from generator.records import PairRecord, find_shards, read_shard
+from generator.records import SPLITS, PairRecord, find_shards, read_shard
 from scorer.errors import ConfigError, DataError, missing
 
 BAD_SHARE = 0.05  # more bad pairs than this means that something is wrong with the data, not with a picture
@@ -46,9 +46,7 @@ class Tally:
 
 
 def shards_of(roots: tuple[Path, ...], split: str | None) -> list[Path]:
-    """The shards below the roots; DataError when there is none, ConfigError without a root."""
-    if not roots:
-        raise ConfigError("give at least one run directory, split directory or .tar")
+    """The shards below the roots; DataError when there is none."""
     shards = find_shards(list(roots), split)
     if not shards:
         where, which = ", ".join(map(str, roots)), f" of the split {split}" if split else ""
@@ -56,8 +54,37 @@ def shards_of(roots: tuple[Path, ...], split: str | None) -> list[Path]:
     return shards
 
 
-def has_split(roots: tuple[Path, ...], split: str) -> bool:
-    return bool(find_shards(list(roots), split))
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What one path that was given holds.
+
+    own: the split that the path itself is (DIR/test, or a tar in it): who gives it asks for it. folders: whether there
+    are split folders below. splits: those of them with complete shards, in the usual order.
+    """
+
+    root: Path
+    own: str
+    folders: bool
+    splits: tuple[str, ...]
+
+    @classmethod
+    def of(cls, root: Path) -> "Source":
+        """Look at the folders of a path. DataError when it is not there."""
+        complete = {shard.parent.name for shard in find_shards([root])}
+        below = [path for name in SPLITS for path in root.rglob(name) if path.is_dir() and ".staging" not in path.parts]
+        name = (root.parent if root.is_file() else root).resolve().name
+        own = name if name in SPLITS and not below else ""
+        return cls(root, own, bool(below), tuple(split for split in SPLITS if split in complete) if below else ())
+
+    def __str__(self) -> str:
+        return f"{self.root} (has {', '.join(self.splits) or self.own or 'no complete shard'})"
+
+
+def sources_of(roots: tuple[Path, ...]) -> list[Source]:
+    """What the paths that were given hold, each once. ConfigError without one, DataError for what is not there."""
+    if not roots:
+        raise ConfigError("give at least one run directory, split directory or .tar")
+    return [Source.of(root) for root in dict.fromkeys(roots)]
 
 
 def read_pairs(shard: Path, tally: Tally) -> Iterator[LoadedPair]:

@@ -15,7 +15,7 @@ from scorer.cache import default_root
 from scorer.checkpoint import Meta
 from scorer.configs import EvalConfig, ModelConfig
 from scorer.controls import control_figures, negation_figures
-from scorer.data import ImageReader, decode, has_split, shards_of
+from scorer.data import ImageReader, decode
 from scorer.errors import CheckpointError, ConfigError
 from scorer.features import Clip, load_clip
 from scorer.figures import map_figure, scatter_figure
@@ -25,7 +25,7 @@ from scorer.models import Scorer, build_model
 from scorer.openvocab import rewriter
 from scorer.predict import score_pairs
 from scorer.report import report_text
-from scorer.splits import show_progress
+from scorer.splits import evaluation_shards, show_progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,13 @@ def evaluate(config: EvalConfig) -> Report:
     if config.root is not None or config.clip is not None:
         raise ConfigError("--root and --clip are for --benchmark NAME")
     path = checkpoint.checkpoint_path(config.run)
+    shards, split = evaluation_shards(config.data, config.split)
     meta, _ = checkpoint.read(path)
     clip = towers_of(meta, path, config.device)
     scorer, _ = checkpoint.load(path, clip.device)
     cache = config.cache or default_root()
     marker = Marker(meta.lexicon, clip, meta.model.placement, rewriter(meta.model.simplify, config.llm))
-    split = config.split if config.split != "all" and has_split(config.data, config.split) else None
-    bank = build_bank(shards_of(config.data, split), clip, marker, cache, show_progress)
+    bank = build_bank(shards, clip, marker, cache, show_progress)
     cosine = build_model(ModelConfig("cosine"), meta.shape, scorer.table, clip.logit_scale).to(clip.device)
     scores, plain = score_pairs(scorer, bank), score_pairs(cosine, bank)
     groups = [
@@ -91,7 +91,7 @@ def evaluate(config: EvalConfig) -> Report:
         run=str(config.run),
         model=meta.model,
         clip=clip.name,
-        split=split or "all",
+        split=split,
         pairs=len(bank.pairs),
         without_image_1=sum(not pair.has_image_1 for pair in bank.pairs),
         unusable=sum(bank.tally.bad.values()),

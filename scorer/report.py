@@ -31,7 +31,8 @@ def report_text(report: "Report") -> str:
         f"# Evaluation of {report.run}",
         "",
         f"{model.model} on {report.clip} after epoch {report.epoch}; functional rows: {model.rows}, placed by "
-        f"{model.placement}; z-score per {model.z_score}. Split {report.split}: {report.pairs} pairs, "
+        f"{model.placement}; z-score per {model.z_score}. "
+        f"{'All pairs' if report.split == 'all' else f'Split {report.split}'}: {report.pairs} pairs, "
         f"{report.without_image_1} of them without a second image; {report.unusable} unusable pairs left out; "
         f"{report.cut_texts} captions cut to the map's rows.",
         "",

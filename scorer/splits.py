@@ -10,13 +10,55 @@ from generator.records import PairRecord
 from scorer.bank import Bank, EmptyError, build_bank
 from scorer.cache import default_root
 from scorer.configs import TrainConfig
-from scorer.data import has_split, shards_of
-from scorer.errors import ConfigError
+from scorer.data import shards_of, sources_of
+from scorer.errors import ConfigError, DataError
 from scorer.features import Clip
 from scorer.functional import Lexicon, Marker
 from scorer.openvocab import rewriter
 from scorer.parallel import Group
 from scorer.seeding import seed_of
+
+
+def evaluation_shards(roots: tuple[Path, ...], split: str) -> tuple[list[Path], str]:
+    """The shards to judge, and what to call them: the splits they are of, "all" for all pairs.
+
+    Data without split folders are taken whole, as is a split folder or a tar given by itself: that was asked for.
+    Raises DataError when some of the data have split folders and no complete shard of this split.
+    """
+    sources = sources_of(roots)
+    lacking = [source for source in sources if source.folders and split not in ("all", *source.splits)]
+    if lacking:
+        common = [
+            name for name in lacking[0].splits if all(name in source.splits for source in sources if source.folders)
+        ]
+        options = " or ".join(f"--split {name}" for name in [*common, "all"])
+        raise DataError(f"no complete shard of the split {split} in {', '.join(map(str, lacking))}; try {options}")
+    parts = [(source, split if source.folders and split != "all" else None) for source in sources]
+    names = sorted({part or source.own or "all" for source, part in parts})
+    return [shard for source, part in parts for shard in shards_of((source.root,), part)], ", ".join(names)
+
+
+def training_shards(roots: tuple[Path, ...]) -> tuple[list[Path], list[Path]]:
+    """The shards to train on, and those of the val split: none where the data have none.
+
+    Data without split folders are taken whole. A split folder or a tar given by itself was asked for: val validates
+    what stands beside it, and anything alone trains. Raises DataError when some of the data have nothing to train on.
+    """
+    sources = sources_of(roots)
+    giving = [
+        source for source in sources if "train" in (source.own, *source.splits) or not (source.own or source.folders)
+    ]
+    val = [source for source in sources if "val" in ((source.own,) if source not in giving else source.splits)]
+    if not giving:
+        giving, val = [source for source in sources if source.own], []
+    lacking = [source for source in sources if source not in giving and source not in val]
+    if lacking:
+        raise DataError(
+            f"no complete train shard in {', '.join(map(str, lacking))}; finish the render, leave it out, or give a "
+            "split folder alone to train on it all the same"
+        )
+    train = [shard for source in giving for shard in shards_of((source.root,), "train" if source.folders else None)]
+    return train, [shard for source in val for shard in shards_of((source.root,), None if source.own else "val")]
 
 
 def training_banks(config: TrainConfig, clip: Clip, lexicon: Lexicon, group: Group) -> tuple[Bank, Bank]:
@@ -25,21 +67,20 @@ def training_banks(config: TrainConfig, clip: Clip, lexicon: Lexicon, group: Gro
     Without a val split, a part of the training pairs is held out by a hash of the key; where that leaves none,
     training pairs validate.
     """
-    split = has_split(config.data, "val") and has_split(config.data, "train")
+    train_shards, val_shards = training_shards(config.data)
+    split = bool(val_shards)
     seed, fraction = config.seed, config.val_fraction
     chosen = _Selection(config.max_pairs, lambda key: split or not held_out(key, seed, fraction))
     rest = _Selection(0, lambda key: split or held_out(key, seed, fraction))
     rewrite, cache = rewriter(config.model.simplify, config.llm), config.cache or default_root()
     marker = Marker(lexicon, clip, config.model.placement, rewrite)
-    train_shards = shards_of(config.data, "train" if has_split(config.data, "train") else None)
     progress = show_progress if group.is_first else _silent
 
     def read() -> tuple[Bank, Bank]:
         augment = config.seed if config.augment else None
         bank = build_bank(train_shards, clip, marker, cache, progress, chosen, augment)
         try:
-            val_shards = shards_of(config.data, "val") if split else train_shards
-            return bank, build_bank(val_shards, clip, marker, cache, progress, rest)
+            return bank, build_bank(val_shards or train_shards, clip, marker, cache, progress, rest)
         except EmptyError:
             return bank, bank
 

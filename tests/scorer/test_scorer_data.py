@@ -11,11 +11,11 @@ from scorer_shapes import make_pair, write_shard
 
 from scorer.bank import Bank, EmptyError, build_bank
 from scorer.batches import epoch_plan, make_block, steps_of_epoch
-from scorer.data import ImageReader, Tally, decode, read_pairs, shards_of
+from scorer.data import ImageReader, Tally, decode, read_pairs, shards_of, sources_of
 from scorer.errors import ConfigError, DataError
 from scorer.features import Clip
 from scorer.functional import Marker, load_lexicon
-from scorer.splits import held_out
+from scorer.splits import evaluation_shards, held_out, training_shards
 
 
 def silent(done: int, total: int, what: str) -> None:
@@ -87,12 +87,93 @@ def test_nothing_to_read(clip: Clip, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no complete shard"):
         shards_of((tmp_path,), None)
     with pytest.raises(ConfigError, match="at least one"):
-        shards_of((), None)
+        sources_of(())
     with pytest.raises(DataError, match="no such file"):
         shards_of((tmp_path / "nowhere",), None)
     shard = write_shard(tmp_path / "00000.tar", [])
     with pytest.raises(EmptyError):
         bank_of(shard, clip, tmp_path / "cache")
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """Runs with some of the splits, and one without split folders."""
+    for name in ("full/train", "full/val", "full/test", "trained/train", "tested/val", "tested/test", "flat"):
+        write_shard(tmp_path / name / "00000.tar", [])
+    write_shard(tmp_path / "begun" / "test" / "00000.tar", [])
+    (tmp_path / "begun" / "train").mkdir()
+    return tmp_path
+
+
+def below(root: Path, shards: list[Path]) -> list[str]:
+    return [str(shard.parent.relative_to(root)) for shard in shards]
+
+
+@pytest.mark.parametrize(
+    ("given", "split", "found", "name"),
+    [
+        (["full"], "test", ["full/test"], "test"),
+        (["full", "tested"], "val", ["full/val", "tested/val"], "val"),
+        (["full"], "all", ["full/test", "full/train", "full/val"], "all"),
+        (["flat"], "test", ["flat"], "all"),
+        (["full/val"], "test", ["full/val"], "val"),
+        (["full/train/00000.tar", "tested"], "test", ["full/train", "tested/test"], "test, train"),
+        (["full", "full"], "test", ["full/test"], "test"),
+    ],
+)
+def test_what_is_judged(runs: Path, given: list[str], split: str, found: list[str], name: str) -> None:
+    shards, called = evaluation_shards(tuple(runs / path for path in given), split)
+    assert (below(runs, shards), called) == (found, name)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["trained"], r"no complete shard of the split test in \S*/trained .has train.; try --split train or"),
+        (["full", "trained"], r"split test in \S*/trained .has train.; try --split train or --split all"),
+        (["trained", "flat", "full/test"], r"split test in \S*/trained .has train.; try --split train or"),
+    ],
+)
+def test_a_split_that_is_not_there_is_not_replaced(runs: Path, given: list[str], said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        evaluation_shards(tuple(runs / path for path in given), "test")
+
+
+@pytest.mark.parametrize(
+    ("given", "train", "val"),
+    [
+        (["full"], ["full/train"], ["full/val"]),
+        (["full", "trained"], ["full/train", "trained/train"], ["full/val"]),
+        (["flat"], ["flat"], []),
+        (["flat", "trained"], ["flat", "trained/train"], []),
+        (["full/train"], ["full/train"], []),
+        (["full/train", "full/val"], ["full/train"], ["full/val"]),
+        (["full/test"], ["full/test"], []),
+        (["full/val/00000.tar"], ["full/val"], []),
+    ],
+)
+def test_what_trains_and_what_validates(runs: Path, given: list[str], train: list[str], val: list[str]) -> None:
+    found = training_shards(tuple(runs / path for path in given))
+    assert (below(runs, found[0]), below(runs, found[1])) == (train, val)
+
+
+@pytest.mark.parametrize("given", [["begun"], ["tested"], ["full", "tested"], ["full/train", "full/test"]])
+def test_what_is_for_testing_does_not_train(runs: Path, given: list[str]) -> None:
+    with pytest.raises(DataError, match=rf"no complete train shard in \S*/{given[-1]} .has (val, )?test.; finish"):
+        training_shards(tuple(runs / path for path in given))
+
+
+def test_a_split_folder_may_be_where_one_stands(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(runs / "full" / "val")
+    assert evaluation_shards((Path(),), "test") == ([Path("00000.tar")], "val")
+    monkeypatch.chdir(runs / "full" / "train")
+    assert training_shards((Path(), Path("../val"))) == ([Path("00000.tar")], [Path("../val/00000.tar")])
+
+
+def test_a_run_may_be_called_like_a_split(tmp_path: Path) -> None:
+    write_shard(tmp_path / "test" / "train" / "00000.tar", [])
+    with pytest.raises(DataError, match="no complete shard of the split test"):
+        evaluation_shards((tmp_path / "test",), "test")
 
 
 def test_images_can_be_read_at_random(tmp_path: Path) -> None:

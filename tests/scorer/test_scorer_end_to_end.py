@@ -83,5 +83,7 @@ def test_it_trains_and_reports_on_rendered_pairs(rendered: Path, tmp_path: Path)
         cache=tmp_path / "cache",
     )
     train(config)
-    report = evaluate(EvalConfig(config.out, (rendered,), resamples=20, device="cpu", cache=tmp_path / "cache"))
+    report = evaluate(
+        EvalConfig(config.out, (rendered,), None, "train", resamples=20, device="cpu", cache=tmp_path / "cache")
+    )
     assert {group.name for group in report.groups} >= {"task: attribute", "task: negation", "task: spatial"}

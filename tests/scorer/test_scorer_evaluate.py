@@ -180,7 +180,7 @@ def test_other_towers_are_refused(run: Path, data: Path, cache: Path, tmp_path: 
     scorer, _ = checkpoint.load(run / checkpoint.BEST, torch.device("cpu"))
     checkpoint.save(tmp_path / "x.safetensors", scorer, replace(meta, clip_fingerprint="0" * 16))
     with pytest.raises(CheckpointError, match="other weights"):
-        evaluate(EvalConfig(tmp_path / "x.safetensors", (data,), tmp_path, device="cpu", cache=cache))
+        evaluate(EvalConfig(tmp_path / "x.safetensors", (data,), tmp_path, "val", device="cpu", cache=cache))
 
 
 def test_a_tie_between_captions_is_never_right(run: Path, cache: Path, tmp_path: Path) -> None:
@@ -192,9 +192,12 @@ def test_a_tie_between_captions_is_never_right(run: Path, cache: Path, tmp_path:
     assert report.groups[0].cosine["caption_accuracy"].value == 0.0
 
 
-def test_a_test_split_is_preferred_and_all_is_the_fallback(run: Path, data: Path, cache: Path, tmp_path: Path) -> None:
-    report = evaluate(EvalConfig(run, (data,), tmp_path, "test", resamples=5, device="cpu", cache=cache))
+def test_the_split_that_was_asked_for(run: Path, data: Path, cache: Path, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"no complete shard of the split test in .*has train, val"):
+        evaluate(EvalConfig(run, (data,), tmp_path, "test", resamples=5, device="cpu", cache=cache))
+    report = evaluate(EvalConfig(run, (data,), tmp_path, "all", resamples=5, device="cpu", cache=cache))
     assert (report.split, report.pairs) == ("all", 44)
+    assert "All pairs: 44 pairs" in (tmp_path / "report.md").read_text()
     assert write_run(tmp_path / "more", {"spatial": 2}, "test")
     report = evaluate(EvalConfig(run, (tmp_path / "more",), tmp_path, "test", resamples=5, device="cpu", cache=cache))
     assert (report.split, report.pairs) == ("test", 2)
