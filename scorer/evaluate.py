@@ -96,7 +96,7 @@ def evaluate(config: EvalConfig) -> Report:
         without_image_1=sum(not pair.has_image_1 for pair in bank.pairs),
         unusable=sum(bank.tally.bad.values()),
         cut_texts=bank.cut_texts,
-        epoch=meta.epoch + 1,
+        epoch=meta.epoch,
         groups=groups,
         controls=controls,
     )

@@ -163,6 +163,8 @@ def test_groups(bank: Bank) -> None:
 def test_the_report_of_a_run(run: Path, data: Path, cache: Path, tmp_path: Path) -> None:
     report = evaluate(EvalConfig(run, (data,), tmp_path, "val", resamples=50, device="cpu", cache=cache))
     assert report.pairs == 18
+    # Of the two epochs of the run the best one is named: 1 after the first.
+    assert report.epoch == checkpoint.read(run / checkpoint.BEST)[0].best_epoch + 1
     raw = json.loads((tmp_path / "report.json").read_text(), parse_constant=pytest.fail)
     assert {group["name"] for group in raw["groups"]} >= {"all", "task: spatial", "attribute: colour"}
     assert "trained on shuffled labels" in raw["controls"]
