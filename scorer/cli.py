@@ -53,17 +53,22 @@ def main(argv: list[str] | None = None) -> int:
     try:
         _run(parse(Verb, PROGRAM, sys.argv[1:] if argv is None else argv))
     except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
+        _say_last(f"error: {error}")
         return 2
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in PACKAGES:
             raise
-        print(f"error: the scorer needs {error.name}; run: pip install -e '.[scorer]'", file=sys.stderr)
+        _say_last(f"error: the scorer needs {error.name}; run: pip install -e '.[scorer]'")
         return 2
     except KeyboardInterrupt:
-        print("interrupted; the same command goes on from the last checkpoint", file=sys.stderr)
+        _say_last("interrupted; the same command goes on from the last checkpoint")
         return 130
     return 0
+
+
+def _say_last(text: str) -> None:
+    """A line on standard error, in the place of a progress line that may stand there."""
+    print(f"\r\x1b[K{text}" if sys.stderr.isatty() else text, file=sys.stderr)
 
 
 def _run(config: object) -> None:
@@ -110,7 +115,10 @@ def _run(config: object) -> None:
     elif isinstance(config, WordsConfig):
         from scorer.openvocab import new_words
 
-        lines = "".join(f"{word}\n" for word in new_words(config))
+        words = new_words(config)
+        if not words:
+            print(f"no word that the lexicon lacks is in {config.min_count} captions (--min-count)", file=sys.stderr)
+        lines = "".join(f"{word}\n" for word in words)
         if config.out is None:
             print(lines, end="")
         else:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from generator.records import SPLITS, PairRecord, find_shards, read_shard
 from scorer.errors import ConfigError, DataError, missing
@@ -108,6 +108,8 @@ def decode(data: bytes, where: str) -> Image.Image:
     try:
         image = Image.open(io.BytesIO(data))
         return image.convert("RGB")
+    except UnidentifiedImageError as error:
+        raise DataError(f"{where}: not a readable image (no format of pictures)") from error
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise DataError(f"{where}: not a readable image ({error})") from error
 

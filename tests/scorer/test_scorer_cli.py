@@ -1,5 +1,6 @@
 """The command line as a person meets it: real processes, exit codes, and what importing costs."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -69,7 +70,33 @@ def test_a_picture_that_is_none(
     if content is not None:
         (tmp_path / name).write_bytes(content)
     assert main(["score", str(run), str(tmp_path / name), "a", "b"]) == 2
-    assert name in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert name in err
+    assert "object at 0x" not in err
+
+
+def test_no_new_word_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("spacy")
+    (tmp_path / "captions.txt").write_text("A dog to the left of a cat.\n")
+    assert main(["words", str(tmp_path / "captions.txt")]) == 0
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "no word that the lexicon lacks is in 2 captions (--min-count)\n")
+
+
+def test_what_ends_a_run_is_not_glued_to_its_progress() -> None:
+    """On a terminal the progress line has no end yet when an interruption comes."""
+    code = (
+        "import sys, scorer.cli as cli\n"
+        "def run(config):\n    print('step 3/9', end='', file=sys.stderr, flush=True)\n    raise KeyboardInterrupt\n"
+        "cli._run = run\nraise SystemExit(cli.main(['benchmarks']))"
+    )
+    ours, theirs = os.openpty()
+    found = subprocess.run([sys.executable, "-c", code], cwd=REPO, stdout=subprocess.PIPE, stderr=theirs, timeout=120)
+    shown = os.read(ours, 4096).decode()
+    os.close(ours)
+    os.close(theirs)
+    assert found.returncode == 130
+    assert shown.startswith("step 3/9\r\x1b[Kinterrupted;")
 
 
 def test_a_picture_nearly_called_so(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
