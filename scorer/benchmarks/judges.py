@@ -53,6 +53,13 @@ class Judge(Protocol):
         """Compute what all scores of a part will need."""
         ...
 
+    def as_read(self, caption: str) -> str:
+        """The first prepared caption that reads the same: those that differ only in what is cut off are one to it.
+
+        It is scored in place of all of them. Computed apart they would differ by rounding, which would decide a tie.
+        """
+        ...
+
     def scores(self, blocks: Sequence[Block]) -> list[Matrix]:
         """(B, L) for every block; higher fits better. Pictures and captions were prepared."""
         ...
@@ -71,6 +78,9 @@ class Shorter:
 
     def prepare(self, pictures: Sequence[Picture], captions: Sequence[str]) -> Prepared:  # noqa: ARG002
         return Prepared()
+
+    def as_read(self, caption: str) -> str:
+        return caption
 
     def scores(self, blocks: Sequence[Block]) -> list[Matrix]:
         return [

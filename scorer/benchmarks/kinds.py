@@ -74,24 +74,24 @@ class ExampleKind(Kind):
 def score_rows(examples: Sequence[Example], present: NDArray[np.bool_], judge: Judge, seed: int) -> NDArray[np.float32]:
     """Every row's images against its captions, (N, I, L), NaN-padded.
 
-    Captions are shown in an order drawn by seed for each row and put back, so that no place is favoured.
+    Captions are shown in an order drawn by seed for each row and put back, so that no place is favoured. Those that
+    the judge reads as one are shown once and have one score.
     """
     deep = max((len(item.images) for item in examples), default=1)
     wide = max((len(item.captions) for item in examples), default=1)
     out = np.full((len(examples), deep, wide), np.nan, dtype=np.float32)
     for some in _together(_runs(examples, present), examples):
-        orders = [_order(examples[run[0]], seed) for run in some]
+        read = [[judge.as_read(text) for text in examples[run[0]].captions] for run in some]
         blocks = [
             Block(
                 tuple(picture for i in run for picture in examples[i].images),
-                tuple(examples[run[0]].captions[place] for place in order),
+                tuple(dict.fromkeys(texts[place] for place in _order(examples[run[0]], seed))),
             )
-            for run, order in zip(some, orders, strict=True)
+            for run, texts in zip(some, read, strict=True)
         ]
-        for run, order, scores in zip(some, orders, judge.scores(blocks), strict=True):
+        for run, texts, block, scores in zip(some, read, blocks, judge.scores(blocks), strict=True):
             first = examples[run[0]]
-            back = np.empty_like(scores)
-            back[:, order] = _numbers(scores, judge, first.key)
+            back = _numbers(scores, judge, first.key)[:, [block.captions.index(text) for text in texts]]
             shape = len(run), len(first.images), len(first.captions)
             out[run, : shape[1], : shape[2]] = back.reshape(shape)
     return out
@@ -208,7 +208,7 @@ class TwoPositives(ExampleKind):
     def collect(self, loaded: Loaded, present: NDArray[np.bool_], judge: Judge, seed: int) -> Raw:
         """Also raw["texts"], (N, 3): closeness of P1 to P2, P1 to N, P2 to N, where the judge can compare texts."""
         raw = {"scores": score_rows(loaded.examples, present, judge, seed)}
-        captions = [item.captions for item in loaded.examples]
+        captions = [[judge.as_read(text) for text in item.captions] for item in loaded.examples]
         pairs = [pair for p1, p2, n in captions for pair in ((p1, p2), (p1, n), (p2, n))]
         close = judge.text_scores(pairs)
         if close is not None:
@@ -253,7 +253,11 @@ class Retrieval(Kind):
         """Tile by tile: the matrix of all scores is never held. The own scores come first, then one pass counts."""
         examples = loaded.examples
         owner = np.array([i for i, item in enumerate(examples) for _ in item.captions], dtype=np.int64)
-        captions = [text for item in examples for text in item.captions]
+        captions = [judge.as_read(text) for item in examples for text in item.captions]
+        texts = list(dict.fromkeys(captions))
+        number = {text: place for place, text in enumerate(texts)}
+        text_of = np.array([number[text] for text in captions], dtype=np.int64)
+        own_texts = np.split(text_of, np.cumsum([len(item.captions) for item in examples])[:-1])
         own = score_rows(examples, present, judge, seed)[:, 0]
         own_of_caption = np.concatenate([own[i, : len(item.captions)] for i, item in enumerate(examples)])
         best = np.array([np.nan if np.isnan(row).all() else np.nanmax(row) for row in own])
@@ -261,8 +265,12 @@ class Retrieval(Kind):
         to_image, to_text = np.ones(len(captions)), np.ones(len(examples))
         for rows in _pieces(images, IMAGES):
             for columns in _pieces(queries, CAPTIONS):
-                block = Block(tuple(examples[i].images[0] for i in rows), tuple(captions[j] for j in columns))
-                scores = _numbers(judge.scores([block])[0], judge, examples[rows[0]].key)
+                shown, place = np.unique(text_of[columns], return_inverse=True)
+                block = Block(tuple(examples[i].images[0] for i in rows), tuple(texts[j] for j in shown))
+                scores = _numbers(judge.scores([block])[0], judge, examples[rows[0]].key)[:, place]
+                for row, i in enumerate(rows):  # a foreign caption that reads as an own one has its very score
+                    for text, score in zip(own_texts[i], own[i], strict=False):
+                        scores[row, text_of[columns] == text] = score
                 foreign = owner[columns][None, :] != rows[:, None]
                 to_image[columns] += ((scores >= own_of_caption[columns][None, :]) & foreign).sum(axis=0)
                 to_text[rows] += ((scores >= best[rows][:, None]) & foreign).sum(axis=1)

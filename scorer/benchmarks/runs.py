@@ -40,16 +40,22 @@ class CosineJudge:
         self._towers = towers
         self._pictures: dict[Picture, int] = {}
         self._captions: dict[str, int] = {}
+        self._same: dict[str, str] = {}
         self._images = self._texts = torch.empty(0)
 
     def prepare(self, pictures: Sequence[Picture], captions: Sequence[str]) -> Prepared:
         """Features by place; repeated calls are cheap."""
         bad = self._towers.load_images(pictures)
         good = [picture for picture in pictures if picture not in bad]
-        cut = self._towers.load_texts(captions)
+        self._towers.load_texts(captions)
+        ids, _, cut = self._towers.clip.tokenize(captions)
+        self._same = _same(captions, ids)
         self._pictures, self._captions = _places(good), _places(captions)
         self._images, self._texts = self._towers.pooled_images(good), self._towers.pooled_texts(captions)
         return Prepared(bad, cut)
+
+    def as_read(self, caption: str) -> str:
+        return self._same.get(caption, caption)
 
     def scores(self, blocks: Sequence[Block]) -> list[Matrix]:
         found = []
@@ -81,6 +87,7 @@ class RunJudge:
         self.fingerprint = f"run {hashlib.sha256(path.read_bytes()).hexdigest()[:32]}{rewriting}"
         self._pictures: dict[Picture, int] = {}
         self._captions: dict[str, int] = {}
+        self._same: dict[str, str] = {}
 
     def prepare(self, pictures: Sequence[Picture], captions: Sequence[str]) -> Prepared:
         bad = self._towers.load_images(pictures)
@@ -90,10 +97,14 @@ class RunJudge:
         self._towers.load_texts([*captions, *read] if read != list(captions) else read)
         ids, self._eos, cut = self._view.tokenize(read)
         self._marks = self._marker.mark(read, ids, self._eos)
+        self._same = _same(captions, torch.cat([ids, self._eos[:, None], self._marks], dim=1))
         self._pictures, self._captions = _places(good), _places(captions)
         self._images = self._towers.image_store(good)
         self._texts = self._towers.text_store(read, self._view.shape.text_tokens)
         return Prepared(bad, cut)
+
+    def as_read(self, caption: str) -> str:
+        return self._same.get(caption, caption)
 
     @torch.inference_mode()
     def scores(self, blocks: Sequence[Block]) -> list[Matrix]:
@@ -161,6 +172,12 @@ def _arrays(found: list[Tensor]) -> list[Matrix]:
     flat = torch.cat([item.reshape(-1) for item in found]).cpu().numpy()
     ends = np.cumsum([item.numel() for item in found])
     return [part.reshape(item.shape) for part, item in zip(np.split(flat, ends[:-1]), found, strict=True)]
+
+
+def _same(captions: Sequence[str], rows: Tensor) -> dict[str, str]:
+    """By caption, the first one whose row, (L, any), is the same: what a judge reads of it."""
+    first: dict[bytes, str] = {}
+    return {text: first.setdefault(row.tobytes(), text) for text, row in zip(captions, rows.cpu().numpy(), strict=True)}
 
 
 def _places(items: Sequence[Item]) -> dict[Item, int]:

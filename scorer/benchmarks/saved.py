@@ -15,7 +15,7 @@ from scorer.benchmarks.base import Example, Part
 from scorer.benchmarks.judges import Judge
 from scorer.benchmarks.kinds import Raw
 
-FORMAT = 2  # raise it when the meaning of saved scores changes
+FORMAT = 3  # raise it when the meaning of saved scores changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def read(path: Path, wanted: str) -> Saved | None:
         with np.load(path, allow_pickle=False) as file:
             if str(file["digest"]) != wanted:
                 return None
-            raw = {name.removeprefix("raw."): file[name] for name in file.files if name.startswith("raw.")}
+            raw = {name: file[f"raw.{name}"] for name in file["names"].tolist()}
             return Saved(raw, file["unreadable"], int(file["cut"]))
     except Exception:  # a damaged file raises whatever zipfile, zlib and NumPy stumble over
         return None
@@ -69,7 +69,8 @@ def write(path: Path, wanted: str, saved: Saved) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with temporary.open("wb") as file:
         arrays = {f"raw.{name}": values for name, values in saved.raw.items()}
-        np.savez_compressed(file, digest=np.array(wanted), unreadable=saved.unreadable, cut=saved.cut, **arrays)
+        known = {"digest": np.array(wanted), "names": np.array(list(saved.raw)), "unreadable": saved.unreadable}
+        np.savez_compressed(file, cut=saved.cut, **known, **arrays)
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)

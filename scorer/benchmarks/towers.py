@@ -65,18 +65,14 @@ class Towers:
             self._progress(len(fresh), len(fresh), "image features")
         return frozenset(picture for picture in pictures if self._names[picture] is None)
 
-    def load_texts(self, texts: Sequence[str]) -> int:
-        """Compute what the caches lack; how many texts are longer than the towers' context."""
-        texts = list(dict.fromkeys(texts))
-        if not texts:
-            return 0
-        wanted = [text for text in texts if not self._has_text(content_key(text.encode()))]
+    def load_texts(self, texts: Sequence[str]) -> None:
+        """Compute what the caches lack."""
+        wanted = [text for text in dict.fromkeys(texts) if not self._has_text(content_key(text.encode()))]
         for start in range(0, len(wanted), SEGMENT):
             self._progress(start, len(wanted), "text features")
             self._add_texts(wanted[start : start + SEGMENT])
         if wanted:
             self._progress(len(wanted), len(wanted), "text features")
-        return self.clip.tokenize(texts)[2]
 
     def pooled_images(self, pictures: Sequence[Picture]) -> Tensor:
         """(B, D) in float32 on the device."""

@@ -28,6 +28,9 @@ class Formula:
         self.prepared.append((len(pictures), len(captions)))
         return Prepared()
 
+    def as_read(self, caption: str) -> str:
+        return caption
+
     def scores(self, blocks: Sequence[Block]) -> list[Matrix]:
         self.blocks += len(blocks)
         return [

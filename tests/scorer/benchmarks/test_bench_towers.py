@@ -3,6 +3,7 @@
 import io
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from scorer_shapes import make_pair
 from torch import Tensor
 
 from scorer.benchmarks.base import Example, Loaded, Picture
-from scorer.benchmarks.judges import Block
+from scorer.benchmarks.judges import Block, Judge
 from scorer.benchmarks.kinds import Choice, Retrieval, Twins, TwoPositives
 from scorer.benchmarks.report import report_text
 from scorer.benchmarks.run import run_benchmark
@@ -26,6 +27,7 @@ from scorer.features import Clip, load_clip
 from scorer.score import score
 
 LONG = "a red circle above a blue square and then a good deal more to read than fits"
+BEYOND = f"{LONG} into the towers, which have an end as well, whatever is said"
 
 
 def silent(*_: object) -> None:
@@ -109,6 +111,63 @@ def test_long_captions_are_cut_for_the_run_alone(pool: TowerPool, run: Path, cli
     whole = towers.pooled_texts(texts)
     assert torch.allclose(whole[0], expected[0, ids[0].tolist().index(int(ids.max()))], atol=1e-5)
     assert not torch.allclose(whole[1], expected[1, 15], atol=1e-2)
+
+
+def judges_of_both(pool: TowerPool, run: Path, clip_name: str) -> list[Judge]:
+    return [RunJudge("run", run / BEST, pool, LlmConfig()), CosineJudge(pool.of(clip_name, "random"))]
+
+
+@pytest.mark.parametrize("official", ["strict", "argmax"])
+def test_captions_that_differ_only_in_what_is_cut_off_are_a_tie(
+    official: Literal["strict", "argmax"],
+    pool: TowerPool,
+    run: Path,
+    clip_name: str,
+    pictures: list[Picture],
+    tmp_path: Path,
+) -> None:
+    """None is right, and a fair coin has one of two: rounding does not decide."""
+    examples = [
+        Example(str(i), (pictures[i % 4],), tuple(f"{i} {BEYOND} {word}" for word in ("cat", "dog")), truth=i % 2)
+        for i in range(60)
+    ]
+    benchmark = small(tmp_path, Choice(official), Loaded(examples))
+    report = run_benchmark(judges_of_both(pool, run, clip_name), benchmark, tmp_path, resamples=0)
+    for found in report.parts[0].results.values():
+        figures = by_name(found)
+        assert (figures["accuracy"].value, figures["accuracy_ties_shared"].value) == (0, 0.5)
+        if official == "argmax":
+            assert figures["accuracy_official"].value == 0.5
+
+
+def test_a_negative_that_is_cut_to_a_positive_is_a_tie(
+    pool: TowerPool, run: Path, clip_name: str, pictures: list[Picture], tmp_path: Path
+) -> None:
+    examples = [
+        Example(str(i), (pictures[i % 4],), (f"{i} circles", f"{i} {BEYOND} cat", f"{i} {BEYOND} dog"))
+        for i in range(60)
+    ]
+    benchmark = small(tmp_path, TwoPositives(), Loaded(examples))
+    report = run_benchmark(judges_of_both(pool, run, clip_name), benchmark, tmp_path, resamples=0)
+    one, two = (by_name(found) for found in report.parts[0].results.values())
+    assert [found[name].value for found in (one, two) for name in ("p2_accuracy", "itt_accuracy")] == [0] * 4
+    assert two["tot_accuracy"].value == 0
+
+
+def test_another_image_s_caption_that_is_cut_to_the_own_one_ties_in_retrieval(
+    pool: TowerPool, run: Path, clip_name: str, tmp_path: Path
+) -> None:
+    """All texts read the same, so that every foreign one stands above the own one: more than one tile of each."""
+    examples = []
+    for i in range(70):
+        (tmp_path / f"{i}.png").write_bytes(make_pair("spatial", i)[1])
+        examples.append(
+            Example(str(i), (Picture(tmp_path / f"{i}.png"),), tuple(f"{BEYOND} {i} {n}" for n in range(15)))
+        )
+    benchmark = small(tmp_path, Retrieval((5,)), Loaded(examples))
+    report = run_benchmark(judges_of_both(pool, run, clip_name), benchmark, tmp_path, resamples=0)
+    for found in report.parts[0].results.values():
+        assert by_name(found)["image_to_text_recall@5"].value == 0
 
 
 def test_one_pass_for_all_judges_and_none_the_second_time(
