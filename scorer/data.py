@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import json
 import tarfile
 from collections import Counter
 from collections.abc import Iterator
@@ -78,6 +79,18 @@ class Source:
 
     def __str__(self) -> str:
         return f"{self.root} (has {', '.join(self.splits) or self.own or 'no complete shard'})"
+
+
+def unfinished(source: Source) -> str:
+    """How much of a render is there, "" where it is whole, or nothing says how much was asked for."""
+    run = source.root if source.folders else source.root.resolve().parent
+    try:
+        wanted = json.loads((run / "run.json").read_bytes())["config"]["n"]
+        stats = [path for split in SPLITS for path in (run / split).glob("*.json")]
+        planned = sum(json.loads(path.read_bytes())["planned"] for path in stats)
+    except (OSError, ValueError, LookupError, TypeError):  # merged, of another program, or of none
+        return ""
+    return f"{planned} of {wanted} planned pairs" if planned < wanted else ""
 
 
 def sources_of(roots: tuple[Path, ...]) -> list[Source]:

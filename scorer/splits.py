@@ -10,7 +10,7 @@ from generator.records import PairRecord
 from scorer.bank import Bank, EmptyError, build_bank
 from scorer.cache import default_root
 from scorer.configs import TrainConfig
-from scorer.data import shards_of, sources_of
+from scorer.data import shards_of, sources_of, unfinished
 from scorer.errors import ConfigError, DataError
 from scorer.features import Clip
 from scorer.functional import Lexicon, Marker
@@ -76,6 +76,10 @@ def training_banks(config: TrainConfig, clip: Clip, lexicon: Lexicon, group: Gro
     marker = Marker(lexicon, clip, config.model.placement, rewrite)
     progress = show_progress if group.is_first else _silent
 
+    if group.is_first:
+        for note in _notes(config.data, split):
+            print(f"note: {note}", file=sys.stderr)
+
     def read() -> tuple[Bank, Bank]:
         augment = config.seed if config.augment else None
         bank = build_bank(train_shards, clip, marker, cache, progress, chosen, augment)
@@ -90,6 +94,17 @@ def training_banks(config: TrainConfig, clip: Clip, lexicon: Lexicon, group: Gro
     if group.is_first:
         group.wait()
     return banks
+
+
+def _notes(roots: tuple[Path, ...], split: bool) -> list[str]:
+    """What is worth knowing of the data before training on them. split: whether some of them have a val split."""
+    sources = sources_of(roots)
+    parts = [(source, unfinished(source)) for source in sources]
+    notes = [f"{source.root}: the render is not finished ({there})" for source, there in parts if there]
+    without = [source for source in sources if source.own != "val" and "val" not in source.splits]
+    if split and not any(source.own == "val" for source in sources):
+        notes += [f"{source.root}: no val split; only the other data validate" for source in without]
+    return notes
 
 
 @dataclass(slots=True)

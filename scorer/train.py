@@ -246,7 +246,9 @@ class Trainer:
     def _summary(self) -> str:
         sizes = ", ".join(f"{name} {len(members)}" for name, members in self.families.items())
         parameters = sum(value.numel() for value in self.scorer.parameters())
-        text = f"training pairs: {sizes}; validation pairs: {len(self.val.pairs)}; {parameters / 1e6:.2f} M parameters"
+        text = f"training pairs: {sizes}; validation pairs: {len(self.val.pairs)}"
+        text += " (the training pairs themselves: none is held out)" if self.val is self.bank else ""
+        text += f"; {parameters / 1e6:.2f} M parameters"
         bad = sum(self.bank.tally.bad.values()) + sum(self.val.tally.bad.values())
         text += f"; {bad} unusable pairs left out ({'; '.join(self.bank.tally.examples)})" if bad else ""
         text += (

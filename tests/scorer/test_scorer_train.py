@@ -52,6 +52,30 @@ def test_it_can_learn_its_training_pairs(config: TrainConfig, tmp_path: Path) ->
     assert meta.best_accuracy > 0.9
 
 
+def test_training_pairs_that_validate_are_said(
+    config: TrainConfig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = write_run(tmp_path / "data", {"negation": 4})
+    train(replace(config, data=(data,), out=tmp_path / "run", epochs=1, val_fraction=0.0))
+    assert "validation pairs: 4 (the training pairs themselves: none is held out)" in capsys.readouterr().out
+    train(replace(config, out=tmp_path / "held", epochs=0))
+    assert "themselves" not in capsys.readouterr().out
+
+
+def test_what_the_data_lack_is_said(config: TrainConfig, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = write_run(tmp_path / "data", {"negation": 4})
+    (data / "train" / "00000.json").write_text('{"planned": 5}')
+    (data / "run.json").write_text('{"config": {"n": 5}}')
+    train(replace(config, data=(data,), out=tmp_path / "whole", epochs=0))
+    assert "note:" not in capsys.readouterr().err
+    (data / "run.json").write_text('{"config": {"n": 9}}')
+    train(replace(config, data=(data / "train", *config.data), out=tmp_path / "run", epochs=0))
+    err = capsys.readouterr().err
+    assert f"note: {data / 'train'}: the render is not finished (5 of 9 planned pairs)\n" in err
+    assert f"note: {data / 'train'}: no val split; only the other data validate\n" in err
+    assert err.count("note:") == 2
+
+
 def test_a_resumed_run_ends_in_the_same_bytes(config: TrainConfig, run: Path, tmp_path: Path) -> None:
     out = tmp_path / "resumed"
     train(replace(config, out=out, epochs=1))
