@@ -19,7 +19,7 @@ from torch import Tensor
 from generator.records import PairRecord
 from scorer.augment import AugmentedImages
 from scorer.cache import TokenCache
-from scorer.data import LoadedPair, Tally, content_key, decode, read_pairs
+from scorer.data import LoadedPair, Tally, check_digest, content_key, decode, read_pairs
 from scorer.errors import DataError
 from scorer.features import Clip
 from scorer.functional import Marker
@@ -191,7 +191,9 @@ def _cache_images(
     """Names of the images of one shard's good pairs, after computing the features that are not cached yet.
 
     Pictures are decoded in threads: a GPU takes them faster than one core decodes. Without a cache they are checked.
+    Before the first features of a shard are made its digest is checked. DataError when it is another.
     """
+    checked = False
     good: list[tuple[PairRecord, tuple[str, str | None]]] = []
     stream = iter(pairs)
     with ThreadPoolExecutor(min(DECODERS, os.cpu_count() or 1)) as pool:
@@ -202,6 +204,9 @@ def _cache_images(
                 for name, data in zip(both, pair.images, strict=True):
                     if name is not None and data is not None and (cache is None or name not in cache):
                         wanted[name] = data
+            if wanted and not checked:
+                check_digest(chunk[0].shard)
+                checked = True
             ready = dict(zip(wanted, pool.map(partial(_prepare, clip), wanted.values()), strict=True))
             for pair, (first, second) in zip(chunk, names, strict=True):
                 if any(ready.get(name, True) is None for name in (first, second) if name):

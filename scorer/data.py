@@ -111,6 +111,22 @@ def read_pairs(shard: Path, tally: Tally) -> Iterator[LoadedPair]:
         yield LoadedPair(sample.record, (first, second if sample.record.has_image_1 else None), shard)
 
 
+def check_digest(shard: Path) -> None:
+    """DataError when a tar is not the one that its json tells of; one that tells of no digest is believed."""
+    beside = shard.with_suffix(".json")
+    try:
+        expected = json.loads(beside.read_bytes()).get("sha256", {}).get(shard.name)
+        with shard.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest() if expected else None
+    except (OSError, ValueError, AttributeError) as error:
+        raise DataError(f"{beside}: not readable ({error})") from error
+    if found != expected:
+        raise DataError(
+            f"{shard}: not the file that was written (sha256 differs from {beside.name}); "
+            "`python -m generator validate` on the run tells more"
+        )
+
+
 def content_key(data: bytes) -> str:
     """The name of some content in the cache."""
     return hashlib.sha256(data).hexdigest()[:32]

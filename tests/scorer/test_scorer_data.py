@@ -1,5 +1,7 @@
 """Pairs out of shards, good and bad, and the blocks and plans made of them."""
 
+import hashlib
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -54,6 +56,20 @@ def test_a_shard_cut_short_is_named(tmp_path: Path) -> None:
     shard.write_bytes(shard.read_bytes()[:6000])
     with pytest.raises(DataError, match=r"00000\.tar"):
         list(read_pairs(shard, Tally()))
+
+
+def test_a_shard_that_is_not_the_one_written_makes_no_features(clip: Clip, tmp_path: Path) -> None:
+    shard = write_shard(tmp_path / "00000.tar", [make_pair("spatial", i) for i in range(3)])
+    data = shard.read_bytes()
+    shard.with_suffix(".json").write_text(json.dumps({"sha256": {shard.name: hashlib.sha256(data).hexdigest()}}))
+    assert len(bank_of(shard, clip, tmp_path / "cache").pairs) == 3
+    assert b'"below"' in data
+    shard.write_bytes(data.replace(b'"below"', b'"belew"'))
+    with pytest.raises(DataError, match=r"00000\.tar: not the file that was written .sha256 differs from 00000\.json"):
+        bank_of(shard, clip, tmp_path / "other")
+    shard.with_suffix(".json").write_text("[")
+    with pytest.raises(DataError, match=r"00000\.json: not readable"):
+        bank_of(shard, clip, tmp_path / "other")
 
 
 def test_an_empty_second_image_is_unreadable_not_absent(clip: Clip, tmp_path: Path) -> None:
