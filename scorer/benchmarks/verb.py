@@ -23,30 +23,36 @@ def evaluate_benchmarks(config: EvalConfig, say: Callable[[str], None]) -> list[
     """Judge a run, the plain CLIP of its towers and of --clip, and the control that never looks.
 
     Writes OUT/NAME.md and OUT/NAME.json after each benchmark, and the scores under OUT/scores. With "all", benchmarks
-    that are not found under the root, or need a package that is not here, are said and passed over. Raises a UserError
-    for anything unusable.
+    that are not found under the root, or need a package that is not here, are said and passed over; so are those with a
+    damaged file, which a DataError at the end lists. Raises a UserError for anything unusable.
     """
     wanted = chosen(config.benchmark)
     root = _checked_root(config)
     out = config.out or _default_out(config)
     judges = judges_of(config)
+    out.mkdir(parents=True, exist_ok=True)  # an unusable --out is said before the work
     reports = []
+    damaged: list[str] = []
     for benchmark in wanted:
         try:
             report = run_benchmark(judges, benchmark, root, out / "scores", config.resamples, config.seed)
-        except (NotFoundError, DependencyError) as error:
+        except (DataError, DependencyError) as error:
             if "all" not in config.benchmark:
                 raise
             say(f"{benchmark.name} is passed over: {error}\n")
+            if not isinstance(error, NotFoundError | DependencyError):
+                damaged.append(f"{benchmark.name} ({error})")
             continue
-        out.mkdir(parents=True, exist_ok=True)
         (out / f"{benchmark.name}.json").write_text(json.dumps(plain(report), indent=1), "utf-8")
         (out / f"{benchmark.name}.md").write_text(report_text(report), "utf-8")
         say(report_text(report))
         reports.append(report)
-    if not reports:
+    if not reports and not damaged:
         raise DataError(f"--root {root}: no benchmark is found there; see: python -m scorer benchmarks --root {root}")
-    say(f"reports: {out}")
+    if reports:
+        say(f"reports: {out}")
+    if damaged:
+        raise DataError(f"passed over, as their files are damaged: {'; '.join(damaged)}")
     return reports
 
 

@@ -63,6 +63,22 @@ def test_all_passes_over_what_is_not_there(
     assert [path.name for path in sorted(out.glob("*.json"))] == ["sugarcrepe.json"]
 
 
+def test_all_passes_over_a_damaged_file_and_says_so_at_the_end(
+    run: Path, root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (root / "whatsup/data").mkdir(parents=True)
+    (root / "whatsup/data/controlled_images_dataset.json").write_text("{")
+    assert main(["eval", str(run), *options(root, "all"), "--out", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr()
+    assert "whatsup is passed over: " in said.out
+    assert f"reports: {tmp_path / 'out'}" in said.out
+    assert [path.name for path in sorted((tmp_path / "out").glob("*.json"))] == ["sugarcrepe.json"]
+    last = said.err.splitlines()[-1]
+    assert last.startswith("error: passed over, as their files are damaged: whatsup (")
+    assert "controlled_images_dataset.json" in last
+    assert main(["eval", str(run), *options(root, "whatsup"), "--out", str(tmp_path / "out")]) == 2
+
+
 def test_plain_clip_alone(clip_name: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["eval", "--clip", clip_name, "--pretrained", "random", *options(root, "sugarcrepe")]) == 0
