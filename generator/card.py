@@ -89,6 +89,10 @@ class _Facts:
         self.backgrounds.update({row.background} - {""})
         self.photographs.update(row.image_ids)
 
+    def shows_given_photographs(self) -> bool:
+        """Whether images of the user's stand behind the objects; nobody told us their licences."""
+        return any(name.startswith("photo_") for name in self.backgrounds)
+
     def accepted(self, split: str | None = None) -> int:
         return sum(n for (of, _, status), n in self.pairs.items() if status == "accepted" and split in (None, of))
 
@@ -147,7 +151,9 @@ def hub_head(name: str, licences: Sequence[str], credits: str, tags: Sequence[st
 
 def _metadata(out: Path, facts: _Facts) -> str:
     """The YAML block that the Hub reads. JSON strings are YAML strings."""
-    ids = sorted({licence_id(asset.licence) for asset in facts.shown}) or ["other"]
+    ids = {licence_id(asset.licence) for asset in facts.shown}
+    if not ids or facts.photographs or facts.shows_given_photographs():
+        ids.add("other")
     # COCO splits show photographs and no models of ours.
     only_photographs = bool(facts.photographs) and not facts.shown
     credits = "photo_credits.csv" if only_photographs else "credits.csv"
@@ -159,7 +165,7 @@ def _metadata(out: Path, facts: _Facts) -> str:
         "webdataset",
     )
     splits = [split for split in SPLITS if facts.accepted(split)]
-    lines = hub_head(out.resolve().name, ids, credits, tags, facts.accepted())
+    lines = hub_head(out.resolve().name, sorted(ids), credits, tags, facts.accepted())
     if splits:
         lines += ["configs:", "- config_name: default", "  data_files:"]
         for split in splits:
@@ -299,7 +305,7 @@ def _credits(run: Mapping[str, Any], facts: _Facts) -> str:
             text += f"| {' | '.join(cells)} | {facts.assets[asset.uid]} |\n"
         if len(facts.shown) > CREDITS_IN_CARD:
             text += f"\nand {len(facts.shown) - CREDITS_IN_CARD:,} more in `credits.csv`.\n"
-    if any(name.startswith("photo_") for name in facts.backgrounds):
+    if facts.shows_given_photographs():
         text += "\nThe backgrounds are photographs given to the generator, which does not know their licences.\n"
     elif run["config"].get("backgrounds") == "bundled":
         text += "\nThe backgrounds were painted by TwinScene itself; they carry no licence of others.\n"

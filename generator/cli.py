@@ -214,7 +214,10 @@ class Status:
 
 @dataclass(frozen=True)
 class Merge:
-    """Join finished runs of other seeds or tasks into one, byte for byte."""
+    """Join finished runs of other seeds or tasks into one, byte for byte.
+
+    Runs of several seeds have the same keys: in the whole, a pair is told by its seed and key together.
+    """
 
     dirs: tyro.conf.Positional[tuple[Path, ...]]
     """Run directories."""

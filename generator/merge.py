@@ -1,7 +1,7 @@
 """`python -m generator merge DIR... --out OUT`: several finished runs as one, their shards byte for byte.
 
 Shards are numbered anew in the order of the runs, each json last, so that an interrupted merge goes on when it is run
-again. A pair is (seed, key): runs of two seeds hold the same keys in different shards.
+again. A pair is (seed, key): runs of two seeds hold the same keys in different shards, so join tables on both.
 """
 
 import csv
@@ -16,10 +16,10 @@ from typing import Any
 from generator import __version__
 from generator.assets.catalog import Asset, Catalog
 from generator.cli import Merge
-from generator.errors import DataError, OutputError, no_run
+from generator.errors import ConfigError, DataError, OutputError, no_run
 from generator.progress import Meter
 from generator.records import SCHEMA_VERSION, SPLITS
-from generator.shards import STAGING, read_json, read_rows, replacing, write_json
+from generator.shards import STAGING, read_json, read_rows, replacing, sha256, write_json
 
 # Settings that change how many pairs a run holds, where and in what files, not which ones.
 HOW_MANY = (
@@ -43,6 +43,8 @@ def run_merge(config: Merge) -> int:
     from generator.pipeline import claim
     from generator.preview import write_preview
 
+    if not config.dirs:
+        raise ConfigError("nothing to merge; name two or more run directories")
     runs = [(folder, read_run(folder)) for folder in config.dirs]
     check_different(runs, config.out)
     check_apart(runs)
@@ -146,8 +148,9 @@ def copy_shard(source: Path, target: Path) -> None:
     stats = read_json(source.with_suffix(".json"))
     for suffix in (".tar", ".parquet"):
         old = source.with_suffix(suffix)
-        if not old.is_file():
-            raise DataError(f"{old} is missing; `python -m generator validate` tells what else is wrong")
+        if not old.is_file() or sha256(old) != stats["sha256"].get(old.name):
+            what = "is damaged" if old.is_file() else "is missing"
+            raise DataError(f"{old} {what}; `python -m generator validate` tells what else is wrong")
         with replacing(target.with_suffix(suffix)) as temporary:
             try:
                 os.link(old, temporary)

@@ -100,6 +100,10 @@ def run_render(config: Render) -> int:
     with place.finishing(GALLERY):
         finish(place.out, run, catalog)
     print(summary.text(place.url))
+    if summary.tried and summary.tried == summary.tried_rejected:
+        raise RendererError(
+            f"no pair was accepted, e.g. {summary.example}; see {place.out}/logs and `python -m generator doctor`"
+        )
     return 0
 
 

@@ -153,6 +153,8 @@ class _Worker:
         except Unfit as problem:
             answer = {"ok": False, "reason": problem.reason, "detail": problem.detail}
         index = {"version": code_version(), "limits": [self._limits.time_s, self._limits.memory_bytes], **answer}
+        if answer["ok"]:
+            index["bytes"] = (folder / "model.npz").stat().st_size
         write_atomically(folder / "index.json", json.dumps(index).encode())
         return _outcome(index, folder, content.sha256)
 
@@ -194,9 +196,16 @@ def _read_index(folder: Path, sha256: str, limits: Limits) -> Prepared | Refused
         time_s, memory_bytes = index["limits"]
         if time_s < limits.time_s or (memory_bytes and not 0 < limits.memory_bytes <= memory_bytes):
             return None
-    if index["ok"] and not (folder / "model.npz").is_file():
-        return None
+    if index["ok"] and index.get("bytes") != _size(folder / "model.npz"):
+        return None  # Lost, or cut short by a full disk or a bad copy.
     return _outcome(index, folder, sha256)
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None
 
 
 def _outcome(index: dict[str, Any], folder: Path, sha256: str) -> Prepared | Refused:

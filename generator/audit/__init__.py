@@ -2,6 +2,7 @@
 
 from generator.audit.figures import BAD
 from generator.cli import Audit
+from generator.errors import ConfigError
 
 __all__ = ["run_audit"]
 
@@ -15,6 +16,8 @@ def run_audit(config: Audit) -> int:
     from generator.audit.report import lines, write
     from generator.audit.sampling import read
 
+    if not config.dirs:
+        raise ConfigError("nothing to audit; name one or more run directories")
     found = read(config.dirs, config.limit, config.seed)
     results = run_checks(found, config.seed)
     print("\n".join(lines(found, results)))

@@ -39,11 +39,12 @@ def write_card(folder: Path, name: str, to: str, form: Format, source: Source, t
 
 def _metadata(folder: Path, name: str, form: Format, assets: list[Asset], tally: Tally) -> str:
     """The YAML block that the Hub reads. JSON strings are YAML strings."""
-    ids = sorted({licence_id(asset.licence) for asset in assets} | ({"other"} if tally.photographs else set()))
-    ids = ids or ["other"]
+    ids = {licence_id(asset.licence) for asset in assets}
+    if not ids or tally.photographs or tally.shows_given_photographs():
+        ids.add("other")
     link = "photo_credits.csv" if tally.photographs else "credits.csv"
     tags = ("hard-negatives", "compositionality", "image-text-matching")
-    lines = hub_head(name, ids, link, tags, tally.written())
+    lines = hub_head(name, sorted(ids), link, tags, tally.written())
     if form.data_files:
         lines += ["configs:", "- config_name: default", "  data_files:"]
         for split in _splits(tally):
@@ -106,7 +107,7 @@ def _credits(tally: Tally, assets: list[Asset], photos: list[Credit]) -> str:
             text += f"| {' | '.join(cells)} | {tally.assets[asset.uid]} |\n"
         if len(assets) > CREDITS_IN_CARD:
             text += f"\nand {len(assets) - CREDITS_IN_CARD:,} more in `credits.csv`.\n"
-    if any(name.startswith("photo_") for name in tally.backgrounds):
+    if tally.shows_given_photographs():
         text += "\nThe backgrounds are photographs given to the generator, which does not know their licences.\n"
     elif tally.backgrounds:
         text += "\nThe backgrounds were painted by TwinScene itself; they carry no licence of others.\n"

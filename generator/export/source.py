@@ -110,6 +110,8 @@ def read_source(wheres: tuple[Path, ...], split: str) -> Source:
     wanted = _splits(split)
     readings = tuple(Reading(where) for where in wheres)
     runs = tuple(_run_json(run, where) for run, where in zip(readings, wheres, strict=True))
+    for run, described in zip(readings, runs, strict=True):
+        _check_whole(run, described)
     shards: dict[str, tuple[Shard, ...]] = {}
     digest = hashlib.sha256()
     firsts: dict[tuple[Reading, str], Sample] = {}
@@ -161,6 +163,17 @@ def _shards(run: Reading, split: str) -> list[tuple[Shard, dict[str, Any]]]:
         (Shard(run, name.removesuffix(".json"), found["accepted"]), found)
         for name, found in zip(names, stats, strict=True)
     ]
+
+
+def _check_whole(run: Reading, described: dict[str, Any]) -> None:
+    """A rendered run says how many pairs it planned: DataError where shards are missing."""
+    config = described.get("config")
+    wanted = config.get("n") if isinstance(config, dict) and "renderer" in config else None
+    planned = sum(stats["planned"] for split in SPLITS for _, stats in _shards(run, split))
+    if wanted is not None and planned != wanted:
+        raise DataError(
+            f"{run.name}: {planned} of {wanted} planned pairs are in complete shards; run its render command again"
+        )
 
 
 def _first(shard: Shard) -> Sample:

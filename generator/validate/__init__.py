@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from generator.cli import Validate
+from generator.errors import ConfigError
 from generator.progress import Meter
 from generator.records import SPLITS
 from generator.shards import STAGING
@@ -40,6 +41,8 @@ class Found:
 
 def run_validate(config: Validate) -> int:
     """The `validate` verb: 0 when nothing is wrong, 1 when something is, each fault on a line."""
+    if not config.dirs:
+        raise ConfigError("nothing to check; name one or more run directories")
     shown, faults = 0, 0
     total = Found()
 

@@ -15,7 +15,7 @@ from generator.specs import RenderJob, RenderSettings, from_json
 from renderers.answers import put_picture, serve
 
 if TYPE_CHECKING:
-    from renderers.sprites.bank import Bank
+    from renderers.sprites.bank import Bank, BankError
     from renderers.sprites.composite import Compositor
 
 
@@ -37,6 +37,12 @@ class Worker:
             settings: RenderSettings = from_json(RenderSettings, request["settings"])
             self._size_px = settings.size_px
             self._bank = Bank(settings, self._log)
+            if settings.device not in ("auto", "cpu"):
+                # Blender starts with the first layer that is missing; a device that is not here must show before.
+                try:
+                    self._bank.check_device()
+                except BankError as error:
+                    return {"ready": False, "error": str(error)}
             self._compositor = Compositor(self._bank, settings.size_px, settings.layer_cache_bytes)
             return {"ready": True, "error": ""}
         ((verb, data),) = request.items()

@@ -69,16 +69,22 @@ class Bank:
         return len(missing), sum(self._maker.make(key, self._path(key)) for key in missing)
 
     def read(self, key: Key) -> Layer:
-        """A layer that is there. Raises BankError on a damaged file, which it removes: it will be made again."""
+        """A layer that is there; a damaged one is made again. Raises BankError where that does not help."""
         path = self._path(key)
         try:
-            planes = np.load(f"{path}.npy", mmap_mode="r")
-            facts = json.loads(Path(f"{path}.json").read_text())
-        except (OSError, ValueError, KeyError) as error:
+            return _stored(path)
+        except (OSError, ValueError, KeyError):
             Path(f"{path}.json").unlink(missing_ok=True)
             self._complete.discard(path.name)
-            raise BankError(f"{path}: {error}; removed, to be made again") from error
-        return Layer(planes, np.array(facts["scales"], np.float32), facts)
+            self.make([key])
+        try:
+            return _stored(path)
+        except (OSError, ValueError, KeyError) as error:
+            raise BankError(f"{path}: {error}, also when made anew; is the disk in order?") from error
+
+    def check_device(self) -> None:
+        """Raises BankError where the device that was asked for is not here."""
+        self._maker.start()
 
     def _has(self, key: Key) -> bool:
         name = self._name(key)
@@ -92,6 +98,12 @@ class Bank:
         return self._folder / name[:-30] / name
 
 
+def _stored(path: Path) -> Layer:
+    planes = np.load(f"{path}.npy", mmap_mode="r")
+    facts = json.loads(Path(f"{path}.json").read_text())
+    return Layer(planes, np.array(facts["scales"], np.float32), facts)
+
+
 class Maker:
     """`python -m renderers.blender.layers`, started when the first layer is missing."""
 
@@ -103,13 +115,14 @@ class Maker:
     def make(self, key: Key, path: Path) -> int:
         """Render one layer; its bytes on disk. Raises BankError where Blender fails at it."""
         if self._process is None or self._process.poll() is not None:
-            self._start()
+            self.start()
         answer = self._ask({"kind": kind_of(key), "key": to_json(key), "path": str(path)})
         if not answer["ok"]:
             raise BankError(f"{path.name}: {answer['error']}")
         return int(answer["bytes"])
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Start Blender. Raises BankError where it has not the device that was asked for."""
         command = [sys.executable, "-m", "renderers.blender.layers", "--log", str(self._log)]
         self._process = subprocess.Popen(
             command, cwd=ROOT, text=True, bufsize=1, stdin=subprocess.PIPE, stdout=subprocess.PIPE,

@@ -93,6 +93,28 @@ def sprites(bank: Path) -> Iterator[Sprites]:
         yield started
 
 
+def test_a_damaged_layer_is_made_again(box: Path, tmp_path: Path) -> None:
+    scene = scene_of(thing(box, scale=0.4))
+    with Sprites(tmp_path) as started:
+        before = started.render(scene)
+    layers = sorted(tmp_path.rglob("*.npy"))
+    assert len(layers) == 3
+    for layer in layers:
+        layer.write_bytes(layer.read_bytes()[:200])
+    with Sprites(tmp_path) as started:
+        after = started.render(scene)
+    assert np.array_equal(before.image, after.image)
+
+
+def test_a_device_that_is_not_here_shows_at_once(tmp_path: Path) -> None:
+    child = Child("renderers.sprites", tmp_path / "log")
+    child.send({"settings": to_json(RenderSettings("sprites", SIZE, 1, "optix", 1, str(tmp_path / "bank")))})
+    answer = child.receive(120)
+    child.close()
+    assert not answer["ready"]
+    assert "optix" in answer["error"]
+
+
 @pytest.fixture(scope="module")
 def blender() -> Iterator[Blender]:
     with Blender(SIZE, samples_per_pixel=16) as started:

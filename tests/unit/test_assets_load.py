@@ -179,9 +179,13 @@ def test_a_longer_limit_tries_again(tmp_path: Path) -> None:
 
 def test_an_accepted_model_that_is_gone_is_prepared_again(tmp_path: Path) -> None:
     facts = {"extent": [1, 1, 1], "triangles": 12, "coverage": [1, 1, 1], "warnings": [], "paint_plan": None}
-    (tmp_path / "index.json").write_text(json.dumps({"version": prepare.code_version(), "ok": True, "facts": facts}))
+    index = {"version": prepare.code_version(), "ok": True, "facts": facts, "bytes": 0}
+    (tmp_path / "index.json").write_text(json.dumps(index))
     assert prepare._read_index(tmp_path, "s", Limits()) is None
-    put(tmp_path, "model.npz")
+    model = put(tmp_path, "model.npz", b"a model")
+    assert prepare._read_index(tmp_path, "s", Limits()) is None, "of another length: cut short"
+    index["bytes"] = model.stat().st_size
+    (tmp_path / "index.json").write_text(json.dumps(index))
     known = prepare._read_index(tmp_path, "s", Limits())
     assert isinstance(known, Prepared)
     assert known.triangles == 12

@@ -159,6 +159,11 @@ def test_products_of_what_is_said_and_seen(rows: int, said: int, seen: int, seed
 # --- runs ------------------------------------------------------------------------------------------------------------
 
 
+def test_nothing_to_audit(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="nothing to audit"):
+        run_audit(Audit(dirs=(), out=tmp_path))
+
+
 def test_a_clean_run_is_clean(spatial: Path) -> None:
     results = audited(spatial)
     assert {name for name, result in results.items() if result.verdict in ("shortcut", "fault")} == set()

@@ -138,6 +138,11 @@ def test_photographs_keep_their_own_licences(tmp_path: Path) -> None:
     assert "checked against the rendered" not in card
 
 
+def test_given_photographs_behind_free_models_are_not_free(tmp_path: Path) -> None:
+    card = make(tmp_path / "run", photographs=True)
+    assert metadata(card)["license"] == ["cc0-1.0", "other"]
+
+
 def test_a_run_without_accepted_pairs(tmp_path: Path) -> None:
     card = make(tmp_path / "run", pairs=3, rejected=3)
     assert "configs" not in metadata(card)

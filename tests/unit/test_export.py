@@ -5,6 +5,7 @@ import fcntl
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import typing
@@ -152,9 +153,15 @@ def test_two_exports_at_once_do_not_mix(runs: dict[str, Path], tmp_path: Path) -
     assert export(tmp_path / "it", "hf", runs["spatial"]).is_dir()
 
 
-def test_a_damaged_shard_stops_it_and_leaves_nothing(runs: dict[str, Path], tmp_path: Path) -> None:
-    import shutil
+def test_a_run_that_lacks_a_shard_is_not_exported(runs: dict[str, Path], tmp_path: Path) -> None:
+    run = shutil.copytree(runs["spatial"], tmp_path / "run")
+    next(run.glob("*/*.json")).unlink()
+    with pytest.raises(DataError, match="planned pairs are in complete shards"):
+        run_export(Export((run,), to="parquet", out=tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
 
+
+def test_a_damaged_shard_stops_it_and_leaves_nothing(runs: dict[str, Path], tmp_path: Path) -> None:
     run = shutil.copytree(runs["spatial"], tmp_path / "run")
     tar = run / "train" / "00001.tar"
     tar.write_bytes(tar.read_bytes()[: tar.stat().st_size // 2])

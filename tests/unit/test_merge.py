@@ -8,7 +8,7 @@ from preview_run import finished_run
 from test_validate import faults_of, render
 
 from generator.cli import Merge, Status
-from generator.errors import DataError, OutputError
+from generator.errors import ConfigError, DataError, OutputError
 from generator.journal import Journal
 from generator.merge import run_merge
 from generator.shards import read_json, sha256, write_json
@@ -95,6 +95,20 @@ def test_status_of_a_run_with_rejects(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "40 of 40 pairs planned are final" in shown
     (run / "val" / "00000.json").unlink()
     assert run_status(Status(run)) == 1
+
+
+def test_a_damaged_part_is_named(parts: tuple[Path, Path], tmp_path: Path) -> None:
+    part = shutil.copytree(parts[0], tmp_path / "part")
+    tar = part / "train" / "00000.tar"
+    tar.write_bytes(tar.read_bytes()[:-1024])
+    with pytest.raises(DataError, match=r"part/train/00000\.tar is damaged"):
+        run_merge(Merge((part, parts[1]), tmp_path / "x"))
+
+
+def test_nothing_to_merge(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="nothing to merge"):
+        run_merge(Merge((), tmp_path / "x"))
+    assert not (tmp_path / "x").exists()
 
 
 def test_splits_that_promise_to_share_no_asset_share_none(parts: tuple[Path, Path], tmp_path: Path) -> None:
