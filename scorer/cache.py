@@ -40,7 +40,8 @@ class _Segment:
 class TokenCache:
     """The features of one kind: `root/fingerprint/kind/*.bin` with `*.json` beside each.
 
-    shape: (T, D). Raises CacheError, naming the file to delete, when a segment is damaged.
+    shape: (T, D). Raises CacheError, naming the file to delete, when a segment is damaged, and
+    when the folder cannot be made.
     """
 
     def __init__(self, root: Path, fingerprint: str, kind: str, shape: tuple[int, int]) -> None:
@@ -48,7 +49,12 @@ class TokenCache:
         self._folder = root / f"v{FORMAT}-{fingerprint}" / kind
         self._segments: list[_Segment] = []
         self._places: dict[str, tuple[int, int]] = {}
-        self._folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CacheError(
+                f"{root}: cannot keep features ({error.strerror}); give another --cache or TWINSCENE_CACHE"
+            ) from error
         for index in sorted(self._folder.glob("*.json")):
             self._open(index)
 

@@ -1,7 +1,9 @@
 """The command line. A user's mistake is one clear line and exit code 2; torch is imported by the verb that needs it."""
 
 import math
+import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
@@ -18,7 +20,7 @@ from scorer.configs import (
     TrainConfig,
     WordsConfig,
 )
-from scorer.errors import UserError
+from scorer.errors import ConfigError, UserError, missing
 from scorer.examples import EXAMPLES
 
 if TYPE_CHECKING:
@@ -26,6 +28,17 @@ if TYPE_CHECKING:
 
 # What the scorer's extra brings: a traceback is no answer to a missing one.
 PACKAGES = ("torch", "torchvision", "open_clip", "safetensors", "matplotlib", "tensorboard")
+
+FIGURES = (".png", ".pdf", ".svg")
+
+# What to do about a path that cannot be used, by what the system says of it.
+MENDS: dict[type[OSError], str] = {
+    FileExistsError: "a file is in the way; give another path",
+    NotADirectoryError: "a file is in the way; give another path",
+    IsADirectoryError: "give a file in it",
+    PermissionError: "give another path, or change its permissions",
+    FileNotFoundError: "make its folder first, or give another path",
+}
 
 Verb = (
     Annotated[TrainConfig, tyro.conf.subcommand("train")]
@@ -54,6 +67,12 @@ def main(argv: list[str] | None = None) -> int:
         _run(parse(Verb, PROGRAM, sys.argv[1:] if argv is None else argv))
     except UserError as error:
         _say_last(f"error: {error}")
+        return 2
+    except OSError as error:
+        if error.filename is None:
+            raise
+        mend = next((said for kind, said in MENDS.items() if isinstance(error, kind)), "give another path")
+        _say_last(f"error: {error.filename}: {error.strerror}; {mend}")
         return 2
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in PACKAGES:
@@ -109,10 +128,12 @@ def _run(config: object) -> None:
 
         print(maps(config))
     elif isinstance(config, ScoreConfig):
+        _check_file("--figure", config.figure, FIGURES)
         from scorer.score import score
 
         _print_scores(score(config))
     elif isinstance(config, WordsConfig):
+        _check_file("--out", config.out)
         from scorer.openvocab import new_words
 
         words = new_words(config)
@@ -125,6 +146,20 @@ def _run(config: object) -> None:
             config.out.write_text(lines, "utf-8")
     else:
         raise AssertionError(config)
+
+
+def _check_file(option: str, path: Path | None, suffixes: tuple[str, ...] = ()) -> None:
+    """ConfigError for a file that could not be written once the work is done. suffixes: those it may have."""
+    if path is None:
+        return
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise ConfigError(f"{option} {path}: must end in {', '.join(suffixes[:-1])} or {suffixes[-1]}")
+    if path.is_dir():
+        raise ConfigError(f"{option} {path}: is a directory; give a file in it")
+    if not path.parent.is_dir():
+        raise ConfigError(f"{option} {path}: {missing(path.parent, 'directory')}")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise ConfigError(f"{option} {path}: may not be written; give another path, or change its permissions")
 
 
 def _print_scores(scored: "list[Scored]") -> None:

@@ -64,8 +64,8 @@ def superposition(config: SuperpositionConfig) -> str:
     """
     scenes, what = _scenes(config)
     clip = load_clip(config.clip.clip, config.clip.pretrained, sys.maxsize, config.device)
-    levels = measure(clip, scenes, config)
     config.out.mkdir(parents=True, exist_ok=True)
+    levels = measure(clip, scenes, config)
     rows = [asdict(level) for level in levels]
     with (config.out / "superposition.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")

@@ -34,6 +34,7 @@ def make_tables(config: TablesConfig, say: Callable[[str], None]) -> list[Table]
         raise ConfigError(f"--resamples {config.resamples}: must not be negative")
     pool = TowerPool(config.device, config.cache or default_root(), show_progress)
     rows = rows_of(config, pool)
+    config.out.mkdir(parents=True, exist_ok=True)  # an unusable --out is said before the work
     judges = [row.judge for row in rows]
     reports = {item.name: _report(item, judges, config, say) for item in needed(tables)}
     figures: dict[str, Figure] = {
