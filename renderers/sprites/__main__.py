@@ -15,7 +15,7 @@ from generator.specs import RenderJob, RenderSettings, from_json
 from renderers.answers import put_picture, serve
 
 if TYPE_CHECKING:
-    from renderers.sprites.bank import Bank, BankError
+    from renderers.sprites.bank import Bank
     from renderers.sprites.composite import Compositor
 
 
@@ -30,7 +30,7 @@ class Worker:
 
     def handle(self, request: dict[str, Any]) -> dict[str, Any]:
         """Answer one request; a job's failure is its answer, not the end of the process."""
-        from renderers.sprites.bank import Bank
+        from renderers.sprites.bank import Bank, BankError
         from renderers.sprites.composite import Compositor
 
         if "settings" in request:

@@ -23,7 +23,7 @@ from generator.specs import (
     to_json,
 )
 from renderers.sprites.__main__ import Worker
-from renderers.sprites.bank import Bank, BankError
+from renderers.sprites.bank import Bank, Maker
 from renderers.sprites.composite import Compositor
 from renderers.sprites.keys import Key, PlateKey, SpriteKey, scene_keys
 
@@ -195,24 +195,43 @@ def test_the_worker_speaks_the_protocol(world: World, model: Path, tmp_path: Pat
     assert (tmp_path / "out.raw").read_bytes() == whole.tobytes()
 
 
-def test_a_damaged_layer_is_an_answer_and_is_made_again(world: World, model: Path, tmp_path: Path) -> None:
+def test_a_damaged_layer_is_made_again(world: World, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = scene_keys(scene(ball(model, 0.0)), SIZE)
+    fill(world.bank, keys)
+    made: list[Key] = []
+
+    def make(_maker: Maker, key: Key, _path: Path) -> int:
+        made.append(key)
+        fill(world.bank, (key,))
+        return 1
+
+    monkeypatch.setattr(Maker, "make", make)
+    whole = world.bank.read(keys[0]).planes
+    Path(f"{world.bank._path(keys[0])}.npy").write_bytes(b"\x93NUMPY, cut short")
+    assert np.array_equal(world.bank.read(keys[0]).planes, whole)
+    Path(f"{world.bank._path(keys[1])}.json").unlink()
+    world.bank.read(keys[1])
+    assert made == [keys[0], keys[1]]
+
+
+def test_a_layer_that_stays_damaged_is_an_answer(
+    world: World, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     item = scene(ball(model, 0.0))
     keys = scene_keys(item, SIZE)
     fill(world.bank, keys)
     look = next(key for key in keys if isinstance(key, SpriteKey) and key.kind == "own")
     Path(f"{world.bank._path(look)}.npy").write_bytes(b"\x93NUMPY, cut short")
+    monkeypatch.setattr(Maker, "make", lambda *_: 0)
     worker = Worker(tmp_path / "log")
     worker.handle({"settings": to_json(world.settings)})
     answer = worker.handle({"job": to_json(RenderJob("pair/0", item, 3, str(tmp_path / "out")))})
     assert not answer["ok"]
-    assert "made again" in answer["error"]
-    assert world.bank.missing([look]) == [look]
+    assert "also when made anew" in answer["error"]
 
 
-def test_a_bank_reads_no_half_written_layer(world: World, model: Path) -> None:
+def test_a_bank_knows_no_half_written_layer(world: World, model: Path) -> None:
     keys = scene_keys(scene(ball(model, 0.0)), SIZE)
     fill(world.bank, keys)
     Path(f"{world.bank._path(keys[0])}.json").unlink()
     assert world.bank.missing(keys) == [keys[0]]
-    with pytest.raises(BankError):
-        world.bank.read(keys[0])
