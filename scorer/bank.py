@@ -5,6 +5,7 @@ Shapes: P pairs, N rows asked for, L texts, T text tokens, I image tokens, D joi
 
 import itertools
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -67,12 +68,28 @@ class TokenStore:
         return tokens.to(self._device).float()
 
 
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What is read of some captions: their features, pooled rows (L,), functional rows (L, T), and how many were cut.
+
+    first: (L,) the first caption that reads the same. Scored apart they would differ by rounding, which would decide a
+    tie.
+    """
+
+    store: TokenStore
+    eos: Tensor
+    marks: Tensor
+    cut: int
+    first: Tensor
+
+
 @dataclass(slots=True)
 class Bank:
     """The pairs of a data set with their features; pairs[i] was read from shards[i].
 
     image_rows: (P, 2) rows of `images`, -1 where there is no second image. text_rows: (P, 2, 2) rows of `texts`, by
-    side and version. texts, eos, marks: per distinct caption.
+    side and version; captions that read the same have one row. texts, eos, marks: per distinct caption. alike: by task,
+    the pairs of which a caption reads the same as its twin: what tells them apart was cut off or simplified away.
     """
 
     pairs: list[PairRecord]
@@ -87,6 +104,7 @@ class Bank:
     marks: Tensor
     tally: Tally
     cut_texts: int
+    alike: Counter[str]
 
     def families(self) -> dict[str, list[int]]:
         """Pair numbers by task, tasks in alphabetical order."""
@@ -138,7 +156,10 @@ def build_bank(
     image_rows = torch.tensor([[order[a], order[b] if b else -1] for a, b in keys])
     captions = list(dict.fromkeys(text for pair in pairs for text in (*pair.captions_0, *pair.captions_1)))
     row_of = {text: row for row, text in enumerate(captions)}
-    texts, eos, marks, cut = cache_texts(captions, clip, marker, cache, fingerprint, progress)
+    texts = cache_texts(captions, clip, marker, cache, fingerprint, progress)
+    whole = torch.tensor([[[row_of[t] for t in side] for side in (p.captions_0, p.captions_1)] for p in pairs])
+    text_rows = texts.first[whole]
+    same = (text_rows[:, 0] == text_rows[:, 1]) & (whole[:, 0] != whole[:, 1])
     images: ImageSource
     if augment_seed is None:
         images = TokenStore(image_cache, list(order), clip.device)
@@ -151,29 +172,31 @@ def build_bank(
         shards=where,
         truths=pair_truths(pairs),
         images=images,
-        texts=texts,
+        texts=texts.store,
         captions=captions,
         image_rows=image_rows,
-        text_rows=torch.tensor([[[row_of[t] for t in side] for side in (p.captions_0, p.captions_1)] for p in pairs]),
-        eos=eos,
-        marks=marks,
+        text_rows=text_rows,
+        eos=texts.eos,
+        marks=texts.marks,
         tally=tally,
-        cut_texts=cut,
+        cut_texts=texts.cut,
+        alike=Counter(pair.task for pair, any_same in zip(pairs, same.any(dim=1).tolist(), strict=True) if any_same),
     )
 
 
 def cache_texts(
     captions: Sequence[str], clip: Clip, marker: Marker, cache: Path, fingerprint: str, progress: Progress
-) -> tuple[TokenStore, Tensor, Tensor, int]:
-    """Features, pooled rows (L,), functional rows (L, T) of captions, and how many captions were cut."""
+) -> Texts:
+    """What is read of the captions, after computing the features that are not cached yet."""
     captions = marker.read(captions)
     store = TokenCache(cache, fingerprint, "texts", (clip.shape.text_tokens, clip.shape.width))
     keys = [content_key(text.encode()) for text in captions]
-    eos, marks, cut = [], [], 0
+    read, eos, marks, cut = [], [], [], 0
     for start in range(0, len(captions), SEGMENT):
         progress(start, len(captions), "text features")
         texts, names = captions[start : start + SEGMENT], keys[start : start + SEGMENT]
         ids, ends, shortened = clip.tokenize(texts)
+        read.append(ids)
         eos.append(ends)
         marks.append(marker.mark(texts, ids, ends))
         cut += shortened
@@ -182,7 +205,16 @@ def cache_texts(
         if parts:
             store.add([names[i] for i in missing], torch.cat(parts).half().cpu().numpy())
     progress(len(captions), len(captions), "text features")
-    return TokenStore(store, keys, clip.device), torch.cat(eos), torch.cat(marks), cut
+    placed = torch.cat(marks)
+    first = first_alike(torch.cat(read), placed)
+    return Texts(TokenStore(store, keys, clip.device), torch.cat(eos), placed, cut, first)
+
+
+def first_alike(ids: Tensor, marks: Tensor) -> Tensor:
+    """(L, T) token ids and functional rows -> (L,): for each text, the place of the first that reads the same."""
+    seen: dict[tuple[int, ...], int] = {}
+    rows = torch.cat([ids, marks.to(ids.dtype)], dim=1).tolist()
+    return torch.tensor([seen.setdefault(tuple(row), place) for place, row in enumerate(rows)])
 
 
 def _cache_images(

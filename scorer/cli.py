@@ -168,4 +168,8 @@ def _print_scores(scored: "list[Scored]") -> None:
     for item, weight in zip(scored, weights, strict=True):
         mark = "*" if item.score == top and len(scored) > 1 else " "
         read = f"   (read as: {item.read})" if item.read != item.caption else ""
-        print(f"{mark} {item.score:9.3f}  {weight / sum(weights):6.1%}  {item.caption}{read}")
+        alike = f"   (reads the same as: {item.alike})" if item.alike != item.caption else ""
+        print(f"{mark} {item.score:9.3f}  {weight / sum(weights):6.1%}  {item.caption}{read}{alike}")
+    cut = [item.cut for item in scored if item.cut]
+    if cut:
+        print(f"{len(cut)} of {len(scored)} captions cut to {cut[0]} tokens, as the run reads no more")

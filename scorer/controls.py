@@ -144,13 +144,13 @@ def negation_figures(
         return {}
     captions = list(dict.fromkeys(text for probe in probes for text in (probe.true, probe.false)))
     row_of = {text: row for row, text in enumerate(captions)}
-    store, eos, marks, _ = cache_texts(captions, clip, marker, cache, clip.fingerprint, progress)
+    read = cache_texts(captions, clip, marker, cache, clip.fingerprint, progress)
     blind = mean_image(bank)[None]
     seen, unseen = np.empty(len(probes)), np.empty(len(probes))
     for number, probe in enumerate(probes):
-        rows = torch.tensor([row_of[probe.true], row_of[probe.false]])
-        tokens = store.gather(rows)
-        texts = TextTokens(tokens, eos[rows].to(tokens.device), marks[rows])
+        rows = read.first[[row_of[probe.true], row_of[probe.false]]]
+        tokens = read.store.gather(rows)
+        texts = TextTokens(tokens, read.eos[rows].to(tokens.device), read.marks[rows])
         image = bank.images.gather(bank.image_rows[probe.pair, probe.side][None])
         scores = scorer(ImageTokens(torch.cat([image, blind])), texts).float().cpu()
         if not bool(torch.isfinite(scores).all()):

@@ -50,6 +50,7 @@ class Report:
     without_image_1: int
     unusable: int
     cut_texts: int
+    alike: dict[str, int]
     epoch: int
     groups: list[Group]
     controls: dict[str, Figure]
@@ -96,6 +97,7 @@ def evaluate(config: EvalConfig) -> Report:
         without_image_1=sum(not pair.has_image_1 for pair in bank.pairs),
         unusable=sum(bank.tally.bad.values()),
         cut_texts=bank.cut_texts,
+        alike=dict(bank.alike),
         epoch=meta.epoch,
         groups=groups,
         controls=controls,

@@ -1,5 +1,6 @@
 """The evaluation report as Markdown."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from scorer.metrics import CHANCE, Figure
@@ -27,6 +28,7 @@ against "A1 but not A2" on an image of A1 and A2: to look for the first noun doe
 def report_text(report: "Report") -> str:
     """The whole report."""
     model = report.model
+    alike = alike_text(report.alike, {group.name.removeprefix("task: "): group.pairs for group in report.groups})
     lines = [
         f"# Evaluation of {report.run}",
         "",
@@ -34,7 +36,7 @@ def report_text(report: "Report") -> str:
         f"{model.placement}; z-score per {model.z_score}. "
         f"{'All pairs' if report.split == 'all' else f'Split {report.split}'}: {report.pairs} pairs, "
         f"{report.without_image_1} of them without a second image; {report.unusable} unusable pairs left out; "
-        f"{report.cut_texts} captions cut to the map's rows.",
+        f"{report.cut_texts} captions cut to the map's rows{f'; {alike}' if alike else ''}.",
         "",
         "## Results",
         "",
@@ -50,6 +52,12 @@ def report_text(report: "Report") -> str:
     if "trained on shuffled labels" not in report.controls:
         lines.append("| trained on shuffled labels | 0 | not trained; train with --control-epochs |")
     return "\n".join([*lines, "", _CONTROLS])
+
+
+def alike_text(alike: Mapping[str, int], sizes: Mapping[str, int]) -> str:
+    """Pairs whose twins read the same, of how many of each task; "" when there is none."""
+    found = ", ".join(f"{count} of {sizes[name]} {name} pairs" for name, count in sorted(alike.items()))
+    return f"a caption reads the same as its twin in {found}" if found else ""
 
 
 def cell(item: Figure) -> str:

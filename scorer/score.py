@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 
 from scorer import checkpoint
+from scorer.bank import first_alike
 from scorer.configs import ScoreConfig
 from scorer.data import read_picture
 from scorer.errors import ConfigError, DataError
@@ -16,11 +17,17 @@ from scorer.openvocab import rewriter
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A caption, what was read of it (the same, or its simplification), and its score."""
+    """A caption, what was read of it (the same, or its simplification), and its score.
+
+    cut: the tokens it was cut to, 0 when it was read whole. alike: the first caption given that reads the same: itself,
+    unless what tells the two apart was cut off or simplified away.
+    """
 
     caption: str
     read: str
     score: float
+    cut: int
+    alike: str
 
 
 @torch.inference_mode()
@@ -43,11 +50,14 @@ def score(config: ScoreConfig) -> list[Scored]:
     marks = marker.mark(read, ids, eos)
     images = ImageTokens(clip.image_tokens(clip.preprocess(picture)[None]))
     texts = TextTokens(clip.text_tokens(ids), eos.to(clip.device), marks)
-    scores = scorer(images, texts)[0].float().cpu()
+    first = first_alike(ids, marks)
+    scores = scorer(images, texts)[0].float().cpu()[first]
     if not bool(torch.isfinite(scores).all()):
         raise DataError(f"{path}: the scores are not numbers")
     if config.figure is not None:
         from scorer.figures import map_figure
 
         map_figure(scorer, clip, picture, images, texts, read, config.figure)
-    return [Scored(*item) for item in zip(config.captions, read, scores.tolist(), strict=True)]
+    cut = [clip.shape.text_tokens * clip.tokenize([text])[2] for text in read]
+    alike = [config.captions[place] for place in first.tolist()]
+    return [Scored(*item) for item in zip(config.captions, read, scores.tolist(), cut, alike, strict=True)]

@@ -29,6 +29,7 @@ from scorer.functional import Lexicon, load_lexicon, row_table
 from scorer.losses import symmetric_cross_entropy, twin_accuracy
 from scorer.models import Scorer, TextTokens, build_model
 from scorer.predict import caption_accuracy, score_pairs
+from scorer.report import alike_text
 from scorer.runlog import RunLog
 from scorer.seeding import generator, seed_of
 from scorer.splits import read_words, training_banks
@@ -256,6 +257,8 @@ class Trainer:
             if self.bank.cut_texts
             else ""
         )
+        alike = alike_text(self.bank.alike, {name: len(members) for name, members in self.families.items()})
+        text += f"; {alike}" if alike else ""
         return text + (f"; resumed at step {self._done()}" if self._done() else "")
 
 

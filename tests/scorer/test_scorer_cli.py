@@ -63,6 +63,17 @@ def test_score_prints_every_caption_and_marks_the_best(
     assert figure.stat().st_size > 10_000
 
 
+def test_score_says_what_was_cut(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "photo.png").write_bytes(make_pair("spatial", 3)[1])
+    long = "a picture that shows on its grey ground, as pictures of this kind so often do, "
+    assert main(["score", str(run), str(tmp_path / "photo.png"), "a cross", f"{long}a", f"{long}b"]) == 0
+    first, second, third, last = capsys.readouterr().out.splitlines()
+    assert "same" not in first + second
+    assert third.endswith(f"{long}b   (reads the same as: {long}a)")
+    assert second.strip("* ")[:17] == third.strip("* ")[:17]
+    assert last == "2 of 3 captions cut to 16 tokens, as the run reads no more"
+
+
 @pytest.mark.parametrize(("name", "content"), [("gone.png", None), ("text.png", b"no picture at all")])
 def test_a_picture_that_is_none(
     run: Path, tmp_path: Path, name: str, content: bytes | None, capsys: pytest.CaptureFixture[str]

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from scorer.data import ImageReader, Tally, decode, read_pairs, shards_of, sourc
 from scorer.errors import ConfigError, DataError
 from scorer.features import Clip
 from scorer.functional import Marker, load_lexicon
+from scorer.report import alike_text
 from scorer.splits import evaluation_shards, held_out, training_shards
 
 
@@ -70,6 +72,20 @@ def test_a_shard_that_is_not_the_one_written_makes_no_features(clip: Clip, tmp_p
     shard.with_suffix(".json").write_text("[")
     with pytest.raises(DataError, match=r"00000\.json: not readable"):
         bank_of(shard, clip, tmp_path / "other")
+
+
+def test_captions_that_are_cut_before_they_differ_are_one_and_counted(clip: Clip, tmp_path: Path) -> None:
+    pairs = [make_pair("spatial", i) for i in range(3)]
+    long = "a picture that shows on its grey ground, as pictures of this kind so often do, "
+    for i in range(2):
+        record = pairs[i][0]
+        captions = {side: tuple(long + text for text in getattr(record, side)) for side in ("captions_0", "captions_1")}
+        pairs[i] = (replace(record, **captions), *pairs[i][1:])  # type: ignore[arg-type]
+    bank = bank_of(write_shard(tmp_path / "00000.tar", pairs), clip, tmp_path / "cache")
+    assert (bank.cut_texts, bank.alike) == (8, Counter(spatial=2))
+    assert len(set(bank.text_rows[:2].flatten().tolist())) == 1
+    assert len(set(bank.text_rows[2].flatten().tolist())) == 4
+    assert alike_text(bank.alike, {"spatial": 3}) == "a caption reads the same as its twin in 2 of 3 spatial pairs"
 
 
 def test_an_empty_second_image_is_unreadable_not_absent(clip: Clip, tmp_path: Path) -> None:

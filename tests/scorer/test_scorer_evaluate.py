@@ -194,6 +194,17 @@ def test_a_tie_between_captions_is_never_right(run: Path, cache: Path, tmp_path:
     assert report.groups[0].cosine["caption_accuracy"].value == 0.0
 
 
+def test_captions_cut_before_they_differ_are_said(run: Path, cache: Path, tmp_path: Path) -> None:
+    record, first, second = make_pair("spatial", 0)
+    long = "a picture that shows on its grey ground, as pictures of this kind so often do, "
+    cut = replace(record, captions_0=(long + "a", long + "b"), captions_1=(long + "c", long + "d"))
+    write_shard(tmp_path / "00000.tar", [(cut, first, second)])
+    report = evaluate(EvalConfig(run, (tmp_path,), tmp_path / "out", resamples=5, device="cpu", cache=cache))
+    assert report.groups[0].metrics["text_score"].value == 0.0
+    said = "4 captions cut to the map's rows; a caption reads the same as its twin in 1 of 1 spatial pairs."
+    assert said in (tmp_path / "out" / "report.md").read_text()
+
+
 def test_the_split_that_was_asked_for(run: Path, data: Path, cache: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"no complete shard of the split test in .*has train, val"):
         evaluate(EvalConfig(run, (data,), tmp_path, "test", resamples=5, device="cpu", cache=cache))
