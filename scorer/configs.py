@@ -268,7 +268,7 @@ class TablesConfig:
 
 @dataclass(frozen=True)
 class SuperpositionConfig:
-    """Plot CLIP's cosine of a picture and its labels against how many objects are in it (Fig. 9 of the DCSM paper).
+    """Plot CLIP's cosine of a picture and its labels against their number (Fig. 9 of the DCSM paper).
 
     Pictures are photographs with COCO annotations (--coco, as in the paper), or are made: objects cut out of runs
     rendered with --masks are pasted on grey, one more at each step.
@@ -280,8 +280,8 @@ class SuperpositionConfig:
         clip: The towers: an open_clip model name, tiny, local-dir:PATH or hf-hub:NAME.
         pretrained: Their weights.
         prompt: What is said of an object, {} stands for its label.
-        most: Show so many objects at most; photographs with more of them are left out.
-        count: Made pictures for each number of objects; of photographs at most so many.
+        most: Show so many object categories at most; photographs with more of them are left out.
+        count: Made pictures for each number of categories; of photographs at most so many.
         noise_images: Pictures of random pixels for the baseline.
         out: Where figure and numbers go.
         seed: Seed of the pictures and of the noise.

@@ -1,5 +1,7 @@
 """The superposition of Lemma 1 seen in CLIP (Fig. 9): cosine of a picture and its labels against their number.
 
+Labels are what the paper counts, so that k is the number of object categories: three dogs and a cat are two.
+
 Shapes: S scenes, L texts, D joint dimensions.
 """
 
@@ -44,11 +46,11 @@ class Level:
     """A point of the figure.
 
     mean, low, high: of the scenes' means, with its 95 % bootstrap interval; q25, q75: quartiles of all cosines.
-    scenes: how many there are; objects is 0 for the noise, which has none.
+    scenes: how many there are; categories is 0 for the noise, which has none.
     """
 
     series: str
-    objects: int
+    categories: int
     mean: float
     low: float
     high: float
@@ -76,11 +78,11 @@ def superposition(config: SuperpositionConfig) -> str:
     _draw(levels, scenes, clip, config)
     each = [level for level in levels if level.series == "each"]
     noise = next(level for level in levels if level.series == "noise")
-    under = next((level.objects for level in each if level.mean <= noise.mean), None)
-    crossing = f"at {under} objects no higher than noise" if under else "above noise throughout"
+    under = next((level.categories for level in each if level.mean <= noise.mean), None)
+    crossing = f"at {_said(under)} no higher than noise" if under else "above noise throughout"
     return (
-        f"superposition in {clip.name}, {what}: cosine with a label {each[0].mean:.3f} at {each[0].objects} objects, "
-        f"{each[-1].mean:.3f} at {each[-1].objects}, noise {noise.mean:.3f} ({crossing}): "
+        f"superposition in {clip.name}, {what}: cosine with a label {each[0].mean:.3f} at "
+        f"{_said(each[0].categories)}, {each[-1].mean:.3f} at {_said(each[-1].categories)}, noise {noise.mean:.3f} ({crossing}): "
         f"{config.out / 'superposition.png'}, .json, .csv"
     )
 
@@ -130,9 +132,9 @@ def _scenes(config: SuperpositionConfig) -> tuple[list[Scene], str]:
     every, absent = coco_scenes(config.coco, config.images)
     few = [scene for scene in every if len(scene.labels) <= config.most]
     if not few:
-        raise ConfigError(f"--most {config.most}: every photograph has more objects")
+        raise ConfigError(f"--most {config.most}: every photograph has more categories")
     chosen = [few[i] for i in sorted(rng.permutation(len(few))[: config.count].tolist())]
-    return chosen, f"{len(chosen)} photographs ({absent} missing, {len(every) - len(few)} with more objects)"
+    return chosen, f"{len(chosen)} photographs ({absent} missing, {len(every) - len(few)} with more categories)"
 
 
 def _pictures(clip: Clip, pictures: Iterator[Image.Image], total: int) -> Tensor:
@@ -154,16 +156,19 @@ def _texts(clip: Clip, texts: Sequence[str]) -> Tensor:
     return torch.cat(found)
 
 
-def _level(series: str, objects: int, cosines: Sequence[Values], seed: int) -> Level:
+def _level(series: str, categories: int, cosines: Sequence[Values], seed: int) -> Level:
     means = np.array([values.mean() for values in cosines])
-    found = figure(means, RESAMPLES, seed, f"superposition {series} {objects}")
+    found = figure(means, RESAMPLES, seed, f"superposition {series} {categories}")
     low, high = np.quantile(np.concatenate(cosines), (0.25, 0.75))
-    return Level(series, objects, found.value, found.low, found.high, float(low), float(high), found.count)
+    return Level(series, categories, found.value, found.low, found.high, float(low), float(high), found.count)
+
+
+def _said(categories: int) -> str:
+    return "1 category" if categories == 1 else f"{categories} categories"
 
 
 def _draw(levels: Sequence[Level], scenes: Sequence[Scene], clip: Clip, config: SuperpositionConfig) -> None:
     from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
 
     canvas = Figure(figsize=(6.2, 5.4), layout="constrained")
     upper, lower = canvas.subfigures(2, 1, height_ratios=[1, 2.9], squeeze=False)[:, 0]
@@ -172,14 +177,14 @@ def _draw(levels: Sequence[Level], scenes: Sequence[Scene], clip: Clip, config: 
     for panel, k in zip(upper.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
         picture = next(scene for scene in scenes if len(scene.labels) == k).open()
         panel.imshow(np.asarray(picture.resize((SIDE_PX, SIDE_PX))))
-        panel.set_title(f"{k} object{'s' * (k > 1)}", fontsize=8)
+        panel.set_title(_said(k), fontsize=8)
         panel.set_axis_off()
     axis = lower.subplots()
     for series, (said, colour, style) in SERIES.items():
         mine = [level for level in levels if level.series == series]
-        if series == "noise":  # it has no number of objects: a line across
+        if series == "noise":  # it has no number of categories: a line across
             mine = [mine[0], mine[0]]
-        x: list[Any] = [counts[0], counts[-1]] if series == "noise" else [level.objects for level in mine]
+        x: list[Any] = [counts[0], counts[-1]] if series == "noise" else [level.categories for level in mine]
         axis.plot(
             x,
             [level.mean for level in mine],
@@ -193,8 +198,10 @@ def _draw(levels: Sequence[Level], scenes: Sequence[Scene], clip: Clip, config: 
         axis.fill_between(
             x, [level.q25 for level in mine], [level.q75 for level in mine], color=colour, alpha=0.18, linewidth=0
         )
-    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axis.set_xlabel("objects in the picture", fontsize=10)
+    scenes_of = {level.categories: level.scenes for level in levels}
+    axis.set_xticks(counts, [f"{k}\nn = {scenes_of[k]}" if k == counts[0] else f"{k}\n{scenes_of[k]}" for k in counts])
+    axis.tick_params(labelsize=9)
+    axis.set_xlabel("object categories in the picture, and how many pictures", fontsize=10)
     axis.set_ylabel(f"cosine ({clip.name})", fontsize=10)
     axis.grid(alpha=0.25)
     axis.set_title("means, with bands from quartile to quartile", fontsize=9)

@@ -123,7 +123,7 @@ def test_in_an_ideal_superposition_the_cosine_falls_as_one_over_the_root() -> No
     ]
     config = SuperpositionConfig(noise_images=2)
     ideal: Any = Ideal()
-    levels = {(level.series, level.objects): level for level in measure(ideal, scenes, config)}
+    levels = {(level.series, level.categories): level for level in measure(ideal, scenes, config)}
     for k in (1, 2, 3, 5, 8):
         assert levels["each", k].mean == pytest.approx(1 / math.sqrt(k))
         assert levels["all", k].mean == pytest.approx(1)
@@ -137,13 +137,13 @@ def superposed(out: Path, *arguments: str) -> dict[tuple[str, int], Level]:
         rows = [
             Level(
                 row["series"],
-                int(row["objects"]),
+                int(row["categories"]),
                 *(float(row[name]) for name in ("mean", "low", "high", "q25", "q75")),
                 int(row["scenes"]),
             )
             for row in csv.DictReader(file)
         ]
-    return {(row.series, row.objects): row for row in rows}
+    return {(row.series, row.categories): row for row in rows}
 
 
 def test_more_objects_are_farther_from_each_label(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -209,7 +209,8 @@ def test_photographs_with_annotations(tmp_path: Path, capsys: pytest.CaptureFixt
         ("all", 2): 1,
         ("noise", 0): 5,
     }
-    assert "3 photographs (1 missing, 1 with more objects)" in capsys.readouterr().out
+    assert "3 photographs (1 missing, 1 with more categories)" in (said := capsys.readouterr().out)
+    assert "at 1 category, " in said
 
 
 def test_labels_are_joined_as_a_sentence_has_them() -> None:
