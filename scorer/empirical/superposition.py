@@ -82,8 +82,8 @@ def superposition(config: SuperpositionConfig) -> str:
     crossing = f"at {_said(under)} no higher than noise" if under else "above noise throughout"
     return (
         f"superposition in {clip.name}, {what}: cosine with a label {each[0].mean:.3f} at "
-        f"{_said(each[0].categories)}, {each[-1].mean:.3f} at {_said(each[-1].categories)}, noise {noise.mean:.3f} ({crossing}): "
-        f"{config.out / 'superposition.png'}, .json, .csv"
+        f"{_said(each[0].categories)}, {each[-1].mean:.3f} at {_said(each[-1].categories)}, noise "
+        f"{noise.mean:.3f} ({crossing}): {config.out / 'superposition.png'}, .json, .csv"
     )
 
 
