@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from scorer import checkpoint
+from scorer.bank import first_alike
 from scorer.benchmarks.base import Picture
 from scorer.benchmarks.judges import Block, Matrix, Prepared
 from scorer.benchmarks.towers import TowerPool, Towers
@@ -49,7 +50,7 @@ class CosineJudge:
         good = [picture for picture in pictures if picture not in bad]
         self._towers.load_texts(captions)
         ids, _, cut = self._towers.clip.tokenize(captions)
-        self._same = _same(captions, ids)
+        self._same = _same(captions, first_alike(ids, ids[:, :0]))
         self._pictures, self._captions = _places(good), _places(captions)
         self._images, self._texts = self._towers.pooled_images(good), self._towers.pooled_texts(captions)
         return Prepared(bad, cut)
@@ -97,7 +98,7 @@ class RunJudge:
         self._towers.load_texts([*captions, *read] if read != list(captions) else read)
         ids, self._eos, cut = self._view.tokenize(read)
         self._marks = self._marker.mark(read, ids, self._eos)
-        self._same = _same(captions, torch.cat([ids, self._eos[:, None], self._marks], dim=1))
+        self._same = _same(captions, first_alike(ids, self._marks))
         self._pictures, self._captions = _places(good), _places(captions)
         self._images = self._towers.image_store(good)
         self._texts = self._towers.text_store(read, self._view.shape.text_tokens)
@@ -174,10 +175,9 @@ def _arrays(found: list[Tensor]) -> list[Matrix]:
     return [part.reshape(item.shape) for part, item in zip(np.split(flat, ends[:-1]), found, strict=True)]
 
 
-def _same(captions: Sequence[str], rows: Tensor) -> dict[str, str]:
-    """By caption, the first one whose row, (L, any), is the same: what a judge reads of it."""
-    first: dict[bytes, str] = {}
-    return {text: first.setdefault(row.tobytes(), text) for text, row in zip(captions, rows.cpu().numpy(), strict=True)}
+def _same(captions: Sequence[str], first: Tensor) -> dict[str, str]:
+    """By caption, the one at its place of `first`, (L,)."""
+    return {text: captions[place] for text, place in zip(captions, first.tolist(), strict=True)}
 
 
 def _places(items: Sequence[Item]) -> dict[Item, int]:
