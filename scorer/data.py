@@ -159,7 +159,8 @@ class ImageReader:
     def __init__(self) -> None:
         self._members: dict[Path, dict[str, tuple[int, int]]] = {}
 
-    def read(self, shard: Path, key: str, side: int) -> bytes:
+    def place(self, shard: Path, key: str, side: int) -> tuple[int, int]:
+        """Offset and size of an image in its tar, in bytes."""
         if shard not in self._members:
             with tarfile.open(shard) as tar:
                 self._members[shard] = {
@@ -167,7 +168,11 @@ class ImageReader:
                     for member in tar
                     if ".image_" in member.name
                 }
-        offset, size = self._members[shard][f"{key}.image_{side}"]
+        return self._members[shard][f"{key}.image_{side}"]
+
+    def read(self, shard: Path, key: str, side: int) -> bytes:
+        """The encoded image."""
+        offset, size = self.place(shard, key, side)
         with shard.open("rb") as file:
             file.seek(offset)
             return file.read(size)

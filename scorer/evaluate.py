@@ -21,8 +21,9 @@ from scorer.features import Clip, load_clip
 from scorer.figures import map_figure, scatter_figure
 from scorer.functional import Marker
 from scorer.metrics import METRICS, Figure, Scores, figure
-from scorer.models import Scorer, build_model
+from scorer.models import Scorer
 from scorer.openvocab import rewriter
+from scorer.plain import plain_scores
 from scorer.predict import score_pairs
 from scorer.report import report_text
 from scorer.splits import evaluation_shards, show_progress
@@ -75,8 +76,7 @@ def evaluate(config: EvalConfig) -> Report:
     cache = config.cache or default_root()
     marker = Marker(meta.lexicon, clip, meta.model.placement, rewriter(meta.model.simplify, config.llm))
     bank = build_bank(shards, clip, marker, cache, show_progress)
-    cosine = build_model(ModelConfig("cosine"), meta.shape, scorer.table, clip.logit_scale).to(clip.device)
-    scores, plain = score_pairs(scorer, bank), score_pairs(cosine, bank)
+    scores, plain = score_pairs(scorer, bank), plain_scores(bank, clip, cache, show_progress)
     groups = [
         Group(
             name,

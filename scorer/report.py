@@ -12,7 +12,7 @@ _EXPLAINED = """\
 caption_accuracy is the paper's 2-way choice (an image prefers its own caption to its twin's), over both images and both
 caption versions. text_score: both images of a pair choose right; image_score: both captions choose the right image;
 group_score: both hold. Only a strictly higher score counts as a choice. Intervals are 95 % bootstrap intervals over
-pairs. CLIP cosine is the plain cosine of the same towers on the same pairs.
+pairs. CLIP cosine is the plain cosine of the same towers on the same pairs, of whole captions and in single precision.
 """
 
 _CONTROLS = """\

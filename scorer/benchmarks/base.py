@@ -24,10 +24,23 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An image file, and the part of it that is shown: (x0, y0, x1, y1) in pixels, None for all of it."""
+    """An image file, and the part of it that is shown: (x0, y0, x1, y1) in pixels, None for all of it.
+
+    member: (offset, size) in bytes of an image that lies in an uncompressed archive, None for a file of its own.
+    """
 
     path: Path
     box: Box | None = None
+    member: tuple[int, int] | None = None
+
+    def read(self) -> bytes:
+        """The encoded image. OSError where it cannot be read."""
+        if self.member is None:
+            return self.path.read_bytes()
+        offset, size = self.member
+        with self.path.open("rb") as file:
+            file.seek(offset)
+            return file.read(size)
 
 
 @dataclass(frozen=True, slots=True)

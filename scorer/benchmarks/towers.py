@@ -161,7 +161,7 @@ class TowerPool:
 def _read(clip: Clip, known: Callable[[str], bool], picture: Picture) -> tuple[str | None, Tensor | None]:
     """A picture's name in the caches and the tower's input; no input where it is known, no name where unreadable."""
     try:
-        data = picture.path.read_bytes()
+        data = picture.read()
         name = content_key(data if picture.box is None else data + repr(picture.box).encode())
         if known(name):
             return name, None

@@ -16,6 +16,7 @@ from scorer import checkpoint
 from scorer.bank import Bank, build_bank
 from scorer.configs import EvalConfig, ModelConfig
 from scorer.controls import image_probe, negation_probes, text_probe
+from scorer.data import decode
 from scorer.errors import CheckpointError, DataError
 from scorer.evaluate import evaluate, groups_of
 from scorer.features import Clip
@@ -203,6 +204,28 @@ def test_captions_cut_before_they_differ_are_said(run: Path, cache: Path, tmp_pa
     assert report.groups[0].metrics["text_score"].value == 0.0
     said = "4 captions cut to the map's rows; a caption reads the same as its twin in 1 of 1 spatial pairs."
     assert said in (tmp_path / "out" / "report.md").read_text()
+
+
+def test_the_cosine_is_that_of_whole_captions_in_single_precision(
+    run: Path, clip: Clip, cache: Path, tmp_path: Path
+) -> None:
+    record, first, second = make_pair("spatial", 0)
+    long = "on grey one may see that "
+    captions = {side: tuple(long + text for text in getattr(record, side)) for side in ("captions_0", "captions_1")}
+    pairs = [(replace(record, **captions), first, second), make_pair("attribute", 1, second_image=False)]  # type: ignore[arg-type]
+    write_shard(tmp_path / "00000.tar", pairs)
+    evaluate(EvalConfig(run, (tmp_path,), tmp_path / "out", resamples=5, device="cpu", cache=cache))
+    found = np.load(tmp_path / "out" / "scores.npz")["cosine"]
+    whole = clip.cut_to(77)
+    for number, (pair, *encoded) in enumerate(pairs):
+        for side in range(1 + pair.has_image_1):
+            image = whole.image_tokens(whole.preprocess(decode(encoded[side], ""))[None])[0, 0]
+            ids, eos, cut = whole.tokenize([*pair.captions_0, *pair.captions_1])
+            texts = whole.text_tokens(ids)[torch.arange(4), eos]
+            assert cut == 0
+            assert clip.tokenize(pair.captions_0)[2] == (2 if number == 0 else 0)
+            np.testing.assert_allclose(found[number, side].ravel(), (texts @ image).numpy(), atol=1e-6)
+    assert np.isnan(found[1, 1]).all()
 
 
 def test_the_split_that_was_asked_for(run: Path, data: Path, cache: Path, tmp_path: Path) -> None:
