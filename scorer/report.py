@@ -36,7 +36,7 @@ def report_text(report: "Report") -> str:
         f"{model.placement}; z-score per {model.z_score}. "
         f"{'All pairs' if report.split == 'all' else f'Split {report.split}'}: {report.pairs} pairs, "
         f"{report.without_image_1} of them without a second image; {report.unusable} unusable pairs left out; "
-        f"{report.cut_texts} captions cut to the map's rows{f'; {alike}' if alike else ''}.",
+        f"{captions_text(report.cut_texts)} cut to the map's rows{f'; {alike}' if alike else ''}.",
         "",
         "## Results",
         "",
@@ -52,6 +52,11 @@ def report_text(report: "Report") -> str:
     if "trained on shuffled labels" not in report.controls:
         lines.append("| trained on shuffled labels | 0 | not trained; train with --control-epochs |")
     return "\n".join([*lines, "", _CONTROLS])
+
+
+def captions_text(count: int) -> str:
+    """So many captions, in words that agree."""
+    return f"{count} caption{'' if count == 1 else 's'}"
 
 
 def alike_text(alike: Mapping[str, int], sizes: Mapping[str, int]) -> str:

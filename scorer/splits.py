@@ -61,6 +61,12 @@ def training_shards(roots: tuple[Path, ...]) -> tuple[list[Path], list[Path]]:
     return train, [shard for source in val for shard in shards_of((source.root,), None if source.own else "val")]
 
 
+def held_out_split(roots: tuple[Path, ...]) -> str:
+    """The split to judge a run on that was trained on these: test or val where all have it, "" where some have none."""
+    sources = sources_of(roots)
+    return next((name for name in ("test", "val") if all(name in source.splits for source in sources)), "")
+
+
 def training_banks(config: TrainConfig, clip: Clip, lexicon: Lexicon, group: Group) -> tuple[Bank, Bank]:
     """Training and validation pairs.
 

@@ -29,7 +29,7 @@ from scorer.functional import Lexicon, load_lexicon, row_table
 from scorer.losses import symmetric_cross_entropy, twin_accuracy
 from scorer.models import Scorer, TextTokens, build_model
 from scorer.predict import caption_accuracy, score_pairs
-from scorer.report import alike_text
+from scorer.report import alike_text, captions_text
 from scorer.runlog import RunLog
 from scorer.seeding import generator, seed_of
 from scorer.splits import read_words, training_banks
@@ -253,7 +253,7 @@ class Trainer:
         bad = sum(self.bank.tally.bad.values()) + sum(self.val.tally.bad.values())
         text += f"; {bad} unusable pairs left out ({'; '.join(self.bank.tally.examples)})" if bad else ""
         text += (
-            f"; {self.bank.cut_texts} captions cut to {self.meta.shape.text_tokens} tokens"
+            f"; {captions_text(self.bank.cut_texts)} cut to {self.meta.shape.text_tokens} tokens"
             if self.bank.cut_texts
             else ""
         )

@@ -19,7 +19,7 @@ from scorer.errors import ConfigError, DataError
 from scorer.features import Clip
 from scorer.functional import Marker, load_lexicon
 from scorer.report import alike_text
-from scorer.splits import evaluation_shards, held_out, training_shards
+from scorer.splits import evaluation_shards, held_out, held_out_split, training_shards
 
 
 def silent(done: int, total: int, what: str) -> None:
@@ -193,6 +193,20 @@ def test_what_trains_and_what_validates(runs: Path, given: list[str], train: lis
 def test_what_is_for_testing_does_not_train(runs: Path, given: list[str]) -> None:
     with pytest.raises(DataError, match=rf"no complete train shard in \S*/{given[-1]} .has (val, )?test.; finish"):
         training_shards(tuple(runs / path for path in given))
+
+
+@pytest.mark.parametrize(
+    ("given", "split"),
+    [
+        (["full"], "test"),
+        (["full", "tested"], "test"),
+        (["trained"], ""),
+        (["full/train", "full/val"], ""),
+        (["flat"], ""),
+    ],
+)
+def test_what_a_run_is_judged_on_next(runs: Path, given: list[str], split: str) -> None:
+    assert held_out_split(tuple(runs / path for path in given)) == split
 
 
 def test_a_split_folder_may_be_where_one_stands(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
