@@ -1,5 +1,6 @@
 """The command line. A user's mistake is one clear line and exit code 2; torch is imported by the verb that needs it."""
 
+import errno
 import math
 import os
 import sys
@@ -69,6 +70,10 @@ def main(argv: list[str] | None = None) -> int:
         _say_last(f"error: {error}")
         return 2
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            # Whoever writes into an open file is told of a full disk without its name.
+            _say_last(f"error: the disk is full ({error.strerror}); free some space and run the same command again")
+            return 2
         if error.filename is None:
             raise
         mend = next((said for kind, said in MENDS.items() if isinstance(error, kind)), "give another path")
@@ -92,10 +97,15 @@ def _say_last(text: str) -> None:
 
 def _run(config: object) -> None:
     if isinstance(config, TrainConfig):
+        from scorer.splits import held_out_split
         from scorer.train import train
 
         best = train(config)
-        print(f"best checkpoint: {best}\nnext: python -m scorer eval {config.out} {' '.join(map(str, config.data))}")
+        split, data = held_out_split(config.data), " ".join(map(str, config.data))
+        command = (
+            f"{data}{' --split val' if split == 'val' else ''}" if split else "DATA, with pairs it was not trained on"
+        )
+        print(f"best checkpoint: {best}\nnext: python -m scorer eval {config.out} {command}")
     elif isinstance(config, BenchmarksConfig):
         from scorer.benchmarks import chosen
         from scorer.benchmarks.report import benchmarks_text
@@ -163,6 +173,8 @@ def _check_file(option: str, path: Path | None, suffixes: tuple[str, ...] = ()) 
 
 
 def _print_scores(scored: "list[Scored]") -> None:
+    from scorer.report import captions_text
+
     top = max(item.score for item in scored)
     weights = [math.exp(item.score - top) for item in scored]
     for item, weight in zip(scored, weights, strict=True):
@@ -172,4 +184,4 @@ def _print_scores(scored: "list[Scored]") -> None:
         print(f"{mark} {item.score:9.3f}  {weight / sum(weights):6.1%}  {item.caption}{read}{alike}")
     cut = [item.cut for item in scored if item.cut]
     if cut:
-        print(f"{len(cut)} of {len(scored)} captions cut to {cut[0]} tokens, as the run reads no more")
+        print(f"{len(cut)} of {captions_text(len(scored))} cut to {cut[0]} tokens, as the run reads no more")

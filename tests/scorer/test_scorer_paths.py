@@ -105,3 +105,9 @@ def test_a_cache_at_a_file(
     assert last == (
         f"error: {tmp_path / 'file'}: cannot keep features (Not a directory); give another --cache or TWINSCENE_CACHE"
     )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no disk that is always full")
+def test_a_full_disk(paths: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    last = said((*VERBS["words"], "--min-count", "1", "--out", "/dev/full"), paths, capsys)
+    assert last.startswith("error: the disk is full")
