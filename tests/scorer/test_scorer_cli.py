@@ -9,6 +9,7 @@ import pytest
 from scorer_shapes import make_pair
 
 from scorer.cli import main
+from scorer.configs import TrainConfig
 
 REPO = Path(__file__).resolve().parents[2]
 
@@ -72,6 +73,15 @@ def test_score_says_what_was_cut(run: Path, tmp_path: Path, capsys: pytest.Captu
     assert third.endswith(f"{long}b   (reads the same as: {long}a)")
     assert second.strip("* ")[:17] == third.strip("* ")[:17]
     assert last == "2 of 3 captions cut to 16 tokens, as the run reads no more"
+
+
+def test_train_names_the_command_that_works_next(
+    config: TrainConfig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--clip", config.clip.clip, "--pretrained", "random", "--epochs", "0", "--device", "cpu"]
+    options += ["--text-tokens", "16", "--cache", str(config.cache), "--out", str(tmp_path / "run")]
+    assert main(["train", str(config.data[0]), *options]) == 0
+    assert capsys.readouterr().out.endswith(f"scorer eval {tmp_path / 'run'} {config.data[0]} --split val\n")
 
 
 @pytest.mark.parametrize(("name", "content"), [("gone.png", None), ("text.png", b"no picture at all")])
