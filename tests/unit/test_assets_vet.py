@@ -1,6 +1,7 @@
 """The first look: every kind of broken file that the wild holds, made in code, refused by name and without Blender."""
 
 import base64
+import copy
 import csv
 import json
 import struct
@@ -379,7 +380,7 @@ def test_mutated_json_is_refused_or_packed(
             if drop and isinstance(holder, dict):
                 holder.pop(path[-1], None)
             else:
-                holder[path[-1]] = value
+                holder[path[-1]] = copy.deepcopy(value)  # A later change may reach into it.
         except (KeyError, IndexError, TypeError):
             continue  # An earlier change took this place away.
     refused_or_packed(tmp_path, glb.data())
