@@ -7,7 +7,7 @@ import json
 import os
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,10 +89,6 @@ class _Facts:
         self.backgrounds.update({row.background} - {""})
         self.photographs.update(row.image_ids)
 
-    def shows_given_photographs(self) -> bool:
-        """Whether images of the user's stand behind the objects; nobody told us their licences."""
-        return any(name.startswith("photo_") for name in self.backgrounds)
-
     def accepted(self, split: str | None = None) -> int:
         return sum(n for (of, _, status), n in self.pairs.items() if status == "accepted" and split in (None, of))
 
@@ -152,7 +148,7 @@ def hub_head(name: str, licences: Sequence[str], credits: str, tags: Sequence[st
 def _metadata(out: Path, facts: _Facts) -> str:
     """The YAML block that the Hub reads. JSON strings are YAML strings."""
     ids = {licence_id(asset.licence) for asset in facts.shown}
-    if not ids or facts.photographs or facts.shows_given_photographs():
+    if not ids or facts.photographs or given_photographs(facts.backgrounds):
         ids.add("other")
     # COCO splits show photographs and no models of ours.
     only_photographs = bool(facts.photographs) and not facts.shown
@@ -293,19 +289,30 @@ def render_command(config: Mapping[str, Any]) -> str:
     return shlex.join(words)
 
 
+def given_photographs(backgrounds: Iterable[str]) -> bool:
+    """Whether images of the user's stand behind the objects; nobody told us their licences."""
+    return any(name.startswith("photo_") for name in backgrounds)
+
+
+def credits_table(assets: Sequence[Asset], pairs: Mapping[str, int]) -> str:
+    """The 3D models that are shown, with their licences and how many pairs show each uid; "" without any."""
+    if not assets:
+        return ""
+    licences = Counter(asset.licence or "unknown" for asset in assets)
+    names = "; ".join(f"{cell(name)} ({count})" for name, count in licences.most_common())
+    text = f"3D models seen in the images, by licence: {names}. `credits.csv` has them all.\n\n"
+    text += "| noun | model | author | licence | pairs |\n| --- | --- | --- | --- | ---: |\n"
+    for asset in assets[:CREDITS_IN_CARD]:
+        cells = (cell(asset.noun), model_link(asset), cell(asset.author), cell(asset.licence or "unknown"))
+        text += f"| {' | '.join(cells)} | {pairs[asset.uid]} |\n"
+    if len(assets) > CREDITS_IN_CARD:
+        text += f"\nand {len(assets) - CREDITS_IN_CARD:,} more in `credits.csv`.\n"
+    return text
+
+
 def _credits(run: Mapping[str, Any], facts: _Facts) -> str:
-    licences = Counter(asset.licence or "unknown" for asset in facts.shown)
-    text = "## Licences and credits\n\n"
-    if facts.shown:
-        names = "; ".join(f"{cell(name)} ({count})" for name, count in licences.most_common())
-        text += f"3D models seen in the images, by licence: {names}. `credits.csv` has them all.\n\n"
-        text += "| noun | model | author | licence | pairs |\n| --- | --- | --- | --- | ---: |\n"
-        for asset in facts.shown[:CREDITS_IN_CARD]:
-            cells = (cell(asset.noun), model_link(asset), cell(asset.author), cell(asset.licence or "unknown"))
-            text += f"| {' | '.join(cells)} | {facts.assets[asset.uid]} |\n"
-        if len(facts.shown) > CREDITS_IN_CARD:
-            text += f"\nand {len(facts.shown) - CREDITS_IN_CARD:,} more in `credits.csv`.\n"
-    if facts.shows_given_photographs():
+    text = f"## Licences and credits\n\n{credits_table(facts.shown, facts.assets)}"
+    if given_photographs(facts.backgrounds):
         text += "\nThe backgrounds are photographs given to the generator, which does not know their licences.\n"
     elif run["config"].get("backgrounds") == "bundled":
         text += "\nThe backgrounds were painted by TwinScene itself; they carry no licence of others.\n"

@@ -20,6 +20,7 @@ from generator.errors import ConfigError, DataError, OutputError, no_run
 from generator.progress import Meter
 from generator.records import SCHEMA_VERSION, SPLITS
 from generator.shards import STAGING, read_json, read_rows, replacing, sha256, write_json
+from generator.storage import lacking
 
 # Settings that change how many pairs a run holds, where and in what files, not which ones.
 HOW_MANY = (
@@ -46,6 +47,10 @@ def run_merge(config: Merge) -> int:
     if not config.dirs:
         raise ConfigError("nothing to merge; name two or more run directories")
     runs = [(folder, read_run(folder)) for folder in config.dirs]
+    for folder, run in runs:
+        planned = sum(read_json(path)["planned"] for split in SPLITS for path in (folder / split).glob("*.json"))
+        if fault := lacking(run, planned):
+            raise DataError(f"{folder}: {fault}")
     check_different(runs, config.out)
     check_apart(runs)
     merged = describe([run for _, run in runs])

@@ -289,6 +289,16 @@ class Place:
         push_pages(self._store, self.out)
 
 
+def lacking(described: dict[str, Any], planned: int) -> str:
+    """What is wrong where whole shards are missing, "" where none is: run.json of a rendered run says how many pairs
+    it planned. planned: pairs in its complete shards."""
+    config = described.get("config")
+    wanted = config.get("n") if isinstance(config, dict) and "renderer" in config else None
+    if wanted is None or planned == wanted:
+        return ""
+    return f"{planned} of {wanted} planned pairs are in complete shards; the same render command again goes on"
+
+
 class Reading:
     """A run that is only read: a directory as it is, or a store, whose files come into a scratch folder as needed.
 

@@ -1,11 +1,10 @@
 """README.md and the credits of an export: what it is, how to read it, whose work is in it."""
 
 import csv
-from collections import Counter
 from pathlib import Path
 
 from generator.assets.catalog import Asset
-from generator.card import CREDITS_IN_CARD, HUB_SPLITS, WHAT_DIFFERS, cell, hub_head, licence_id, model_link
+from generator.card import HUB_SPLITS, WHAT_DIFFERS, cell, credits_table, given_photographs, hub_head, licence_id
 from generator.coco.credits import Credit, as_csv, as_markdown
 from generator.export.credits import photo_credits
 from generator.export.source import Format, Source
@@ -40,7 +39,7 @@ def write_card(folder: Path, name: str, to: str, form: Format, source: Source, t
 def _metadata(folder: Path, name: str, form: Format, assets: list[Asset], tally: Tally) -> str:
     """The YAML block that the Hub reads. JSON strings are YAML strings."""
     ids = {licence_id(asset.licence) for asset in assets}
-    if not ids or tally.photographs or tally.shows_given_photographs():
+    if not ids or tally.photographs or given_photographs(tally.backgrounds):
         ids.add("other")
     link = "photo_credits.csv" if tally.photographs else "credits.csv"
     tags = ("hard-negatives", "compositionality", "image-text-matching")
@@ -96,18 +95,8 @@ def _reading(form: Format, tally: Tally) -> str:
 
 
 def _credits(tally: Tally, assets: list[Asset], photos: list[Credit]) -> str:
-    text = "## Licences and credits\n\n"
-    if assets:
-        counts = Counter(asset.licence or "unknown" for asset in assets)
-        names = "; ".join(f"{cell(name)} ({count})" for name, count in counts.most_common())
-        text += f"3D models seen in the images, by licence: {names}. `credits.csv` has them all.\n\n"
-        text += "| noun | model | author | licence | pairs |\n| --- | --- | --- | --- | ---: |\n"
-        for asset in assets[:CREDITS_IN_CARD]:
-            cells = (cell(asset.noun), model_link(asset), cell(asset.author), cell(asset.licence or "unknown"))
-            text += f"| {' | '.join(cells)} | {tally.assets[asset.uid]} |\n"
-        if len(assets) > CREDITS_IN_CARD:
-            text += f"\nand {len(assets) - CREDITS_IN_CARD:,} more in `credits.csv`.\n"
-    if tally.shows_given_photographs():
+    text = f"## Licences and credits\n\n{credits_table(assets, tally.assets)}"
+    if given_photographs(tally.backgrounds):
         text += "\nThe backgrounds are photographs given to the generator, which does not know their licences.\n"
     elif tally.backgrounds:
         text += "\nThe backgrounds were painted by TwinScene itself; they carry no licence of others.\n"

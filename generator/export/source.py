@@ -12,7 +12,7 @@ from generator.errors import ConfigError, DataError, unknown
 from generator.merge import read_run
 from generator.records import SPLITS, PairRecord, Sample, read_shard
 from generator.shards import read_json
-from generator.storage import Reading, is_stats, url_of
+from generator.storage import Reading, is_stats, lacking, url_of
 
 NO_SECOND_IMAGE = "no second image"
 
@@ -166,14 +166,9 @@ def _shards(run: Reading, split: str) -> list[tuple[Shard, dict[str, Any]]]:
 
 
 def _check_whole(run: Reading, described: dict[str, Any]) -> None:
-    """A rendered run says how many pairs it planned: DataError where shards are missing."""
-    config = described.get("config")
-    wanted = config.get("n") if isinstance(config, dict) and "renderer" in config else None
-    planned = sum(stats["planned"] for split in SPLITS for _, stats in _shards(run, split))
-    if wanted is not None and planned != wanted:
-        raise DataError(
-            f"{run.name}: {planned} of {wanted} planned pairs are in complete shards; run its render command again"
-        )
+    """DataError where whole shards are missing."""
+    if fault := lacking(described, sum(stats["planned"] for split in SPLITS for _, stats in _shards(run, split))):
+        raise DataError(f"{run.name}: {fault}")
 
 
 def _first(shard: Shard) -> Sample:

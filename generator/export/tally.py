@@ -25,10 +25,6 @@ class Tally:
         self.photographs.update(record.image_ids)
         self.backgrounds.update({record.background} - {""})
 
-    def shows_given_photographs(self) -> bool:
-        """Whether images of the user's stand behind the objects; nobody told us their licences."""
-        return any(name.startswith("photo_") for name in self.backgrounds)
-
     def written(self, split: str | None = None) -> int:
         """Pairs written, of a split or in all."""
         return sum(count for (of, _), count in self.pairs.items() if split in (None, of))

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from generator.errors import ConfigError
 from generator.progress import Meter
 from generator.records import SPLITS
 from generator.shards import STAGING
-from generator.storage import Reading, is_stats
+from generator.storage import Reading, is_stats, lacking
 from generator.validate.lookalikes import LOOK, Looks, candidates, glances, perceptual_hash, same_glance
 from generator.validate.shard import SUFFIXES, ShardReport, check_shard
 
@@ -81,7 +80,7 @@ def validate(out: Path, workers: int, report: Callable[[str], None]) -> Found:
                 report(f"{shard.name}: {fault}")
             checked.add(shard)
             meter.step()
-    for fault in _missing(described, checked.planned):
+    if fault := lacking(described, checked.planned):
         report(fault)
     looks = checked.looks()
     same = 0
@@ -100,14 +99,6 @@ def _unfinished(run: Reading, names: set[str], shards: list[str], staged: bool) 
         yield f"{run.name}: unfinished shards in {STAGING}; the same render command again finishes them"
     if not shards:
         yield f"{run.name}: no complete shard"
-
-
-def _missing(described: dict[str, Any], planned: int) -> Iterator[str]:
-    """Whole shards that are not there at all: a rendered run says how many pairs it planned."""
-    config = described.get("config")
-    wanted = config.get("n") if isinstance(config, dict) and "renderer" in config else None
-    if wanted is not None and planned != wanted:
-        yield f"{planned} of {wanted} planned pairs are in complete shards; the same render command again goes on"
 
 
 def _reports(run: Reading, shards: list[str], names: set[str], fingerprint: str, workers: int) -> Iterator[ShardReport]:

@@ -74,6 +74,8 @@ def test_a_run_and_its_prefix_hold_the_same_pairs(parts: tuple[Path, Path], tmp_
     longer = render(tmp_path / "longer")
     run = read_json(longer / "run.json")
     write_json(longer / "run.json", {**run, "config": {**run["config"], "n": 80}, "fingerprint": "another"})
+    stats = read_json(longer / "train" / "00000.json")
+    write_json(longer / "train" / "00000.json", {**stats, "planned": stats["planned"] + 72})
     with pytest.raises(DataError, match="hold the same pairs"):
         run_merge(Merge((parts[0], longer), tmp_path / "x"))
 
@@ -103,6 +105,14 @@ def test_a_damaged_part_is_named(parts: tuple[Path, Path], tmp_path: Path) -> No
     tar.write_bytes(tar.read_bytes()[:-1024])
     with pytest.raises(DataError, match=r"part/train/00000\.tar is damaged"):
         run_merge(Merge((part, parts[1]), tmp_path / "x"))
+
+
+def test_a_part_that_lacks_a_shard(parts: tuple[Path, Path], tmp_path: Path) -> None:
+    part = shutil.copytree(parts[0], tmp_path / "part")
+    (part / "train" / "00000.json").unlink()
+    with pytest.raises(DataError, match=r"part: \d of 8 planned pairs are in complete shards"):
+        run_merge(Merge((part, parts[1]), tmp_path / "x"))
+    assert not (tmp_path / "x").exists()
 
 
 def test_nothing_to_merge(tmp_path: Path) -> None:
