@@ -1,14 +1,17 @@
 """`python -m generator VERB ...`"""
 
+import os
 import sys
 
 from generator.errors import UserError
+from generator.threads import one_thread
 
 INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one verb; its exit code. A user's mistake is one line on stderr and code 2."""
+    one_thread(os.environ)
     try:
         from generator.dispatch import run
     except ModuleNotFoundError as error:

@@ -20,6 +20,7 @@ import psutil
 
 from generator.errors import RendererError
 from generator.specs import fields_of
+from generator.threads import one_thread
 
 T = TypeVar("T")
 Failure = Literal["crashed", "timed_out", "out_of_memory"]
@@ -55,6 +56,8 @@ class Child:
         self._limit = memory_limit_bytes
         # The child works in a folder of its own.
         command = [sys.executable, "-m", module, "--log", str(log.absolute()), *args]
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+        one_thread(environment)
         try:
             self._process = subprocess.Popen(
                 command,
@@ -62,7 +65,7 @@ class Child:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 cwd=Path(__file__).resolve().parent.parent,
-                env={name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)},
+                env=environment,
                 # Its own group: Ctrl-C must reach the parent alone, which then ends the child in order.
                 start_new_session=True,
             )

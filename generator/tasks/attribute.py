@@ -11,7 +11,7 @@ from generator.tasks.stages import STAGES, Axis
 NAME = "attribute"
 ROLES = 2
 # How much longer an object is when it is big than when it is small, and the length of a big one in frames.
-SIZE_RATIO = (1.6, 1.85)
+SIZE_RATIOS = (1.6, 1.85)
 BIG_FRACTIONS = (0.38, 0.44)
 SIDES: tuple[int, int] = (0, 1)
 
@@ -47,11 +47,9 @@ def sample(context: Context, index: int, attempt: int, split: str) -> PairSpec:
         sizes = choice(rng, words.sizes if options.synonyms else words.sizes[:1])
         big_first = turn(seed, NAME, "size", SIDES, number)
         values = sizes if big_first == 0 else (sizes[1], sizes[0])
-        ratio = float(rng.uniform(*SIZE_RATIO))
-        factors = {sizes[0]: 1.0, sizes[1]: 1.0 / ratio}
         first, second = (
             tuple(
-                Part(role, asset, place, factor=factors[values[number]], size=values[number])
+                Part(role, asset, place, small=values[number] == sizes[1], size=values[number])
                 for role, asset, place, number in (("A", a, slot, side), ("B", b, 1 - slot, 1 - side))
             )
             for side in SIDES
@@ -73,6 +71,7 @@ def sample(context: Context, index: int, attempt: int, split: str) -> PairSpec:
             ((first[0], first[1]), (second[0], second[1])),
             attempt,
             FRACTIONS if kind == "colour" else BIG_FRACTIONS,
+            ratios=None if kind == "colour" else SIZE_RATIOS,
         ),
         captions_0=text.captions_0,
         captions_1=text.captions_1,

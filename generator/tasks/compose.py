@@ -17,10 +17,14 @@ from generator.vocabulary import Vocabulary
 
 # Length in frames of an object that fills half of its square; others are scaled to show as much of themselves.
 FRACTIONS = (0.28, 0.42)
-# Each further attempt draws objects this much larger: most first attempts fail on something too small.
+# Each further attempt draws objects this much larger: too small is what most often fails.
 GROWTH = 0.12
 # Objects are never shrunk below this share of the picture: verification asks for 1.5 %.
-LEAST_AREA = 0.018
+LEAST_AREA = 0.017
+# With sizes: how much longer the big one is planned to look, and how much larger in area. Verification asks for 1.35
+# and 1.5 of the pixels. And how much longer than when it is small an object may be at most.
+CLEAR_LENGTH, CLEAR_AREA = 1.5, 1.8
+MAX_RATIO = 2.2
 
 
 @dataclass(frozen=True)
@@ -52,12 +56,12 @@ class TaskOptions:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One object on one side: who, in which slot, how large against its usual size, and with which named value."""
+    """One object on one side: who, in which slot, whether it is the small one, and with which named value."""
 
     role: str
     asset: Asset
     slot: int
-    factor: float = 1.0
+    small: bool = False
     colour: str | None = None
     paint: Rgb | None = None
     size: str | None = None
@@ -75,11 +79,12 @@ def compose(
     attempt: int,
     fractions: tuple[float, float] = FRACTIONS,
     spans: tuple[float, float] | None = None,
+    ratios: tuple[float, float] | None = None,
 ) -> tuple[SceneSpec, SceneSpec]:
     """Two scenes that differ in nothing but the parts' slots, factors, colours or assets.
 
     fractions: usual lengths of objects in frames. spans: shrink the objects until both together are so long along the
-    axis, as far as they stay visible.
+    axis, as far as they stay visible. ratios: how much longer an object is than when it is the small one.
     """
     name = choice(rng, stages)
     setting: Setting
@@ -95,7 +100,10 @@ def compose(
     if spans is not None:
         shrink = _shrink(base, axis, is_lying(name), rng.uniform(*spans), growth)
         base = {role: item.times(shrink) for role, item in base.items()}
-    poses = [[base[part.role].times(part.factor) for part in side] for side in sides]
+    ratio = 1.0
+    if ratios is not None:
+        base, ratio = _contrasted(base, float(rng.uniform(*ratios)))
+    poses = [[base[part.role].times(1.0 / ratio if part.small else 1.0) for part in side] for side in sides]
     stage = setting.furnish(axis, poses)
     placed = [
         [
@@ -127,6 +135,29 @@ def _shrink(base: dict[str, Pose], axis: Axis, lying: bool, span: float, growth:
     number = 0 if axis == "horizontal" else 1 if lying else 2
     factor = min(1.0, span / sum(item.box[number] for item in base.values()))
     return max(factor, *(min(1.0, growth * math.sqrt(LEAST_AREA / item.area)) for item in base.values()))
+
+
+def _contrasted(base: dict[str, Pose], ratio: float) -> tuple[dict[str, Pose], float]:
+    """The objects made alike, and the ratio raised, as far as it takes for the big one to be clearly the larger, in
+    length and in area, whichever of the two is big; and both so large that the small one is still seen.
+
+    Lengths and areas are compared as logarithms: with x added to those of the first and taken from those of the second,
+    |long + x| <= log(ratio) - log(CLEAR_LENGTH) and |wide + x| <= log(ratio) - log(CLEAR_AREA) / 2.
+    """
+    (role, one), (other_role, other) = base.items()
+    long = math.log(one.length / other.length)
+    wide = 0.5 * math.log(one.area / other.area)
+    spare_long, spare_wide = math.log(CLEAR_LENGTH), 0.5 * math.log(CLEAR_AREA)
+    needed = 0.5 * (abs(long - wide) + spare_long + spare_wide)
+    power = min(max(math.log(ratio), needed), math.log(MAX_RATIO))
+    low = max(-long - (power - spare_long), -wide - (power - spare_wide))
+    high = min(-long + (power - spare_long), -wide + (power - spare_wide))
+    # Nothing where nothing is needed; halfway where even the largest ratio does not do, which verification will tell.
+    x = min(max(0.0, low), high) if low <= high else 0.5 * (low + high)
+    ratio = math.exp(power)
+    alike = {role: one.times(math.exp(0.5 * x)), other_role: other.times(math.exp(-0.5 * x))}
+    grow = max(1.0, *(ratio * math.sqrt(LEAST_AREA / item.area) for item in alike.values()))
+    return {name: item.times(grow) for name, item in alike.items()}, ratio
 
 
 def _by_role(item: tuple[Part, Pose]) -> str:

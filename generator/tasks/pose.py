@@ -29,9 +29,9 @@ SMALLEST, LARGEST = 0.17, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """Turns, scale, the size of the turned box along x, y and z of the world, and the area seen, in frames.
+    """Turns, scale, the size of the turned box along x, y and z of the world, and what is seen, in frames.
 
-    extent: of the asset's own box.
+    extent: of the asset's own box. length: the longer side of the box around its silhouette; area: of its silhouette.
     """
 
     extent: tuple[float, float, float]
@@ -40,13 +40,18 @@ class Pose:
     yaw_deg: float
     scale: float
     box: tuple[float, float, float]
+    length: float
     area: float
 
     def times(self, factor: float) -> "Pose":
         """The same pose at another scale."""
         x, y, z = self.box
         return replace(
-            self, scale=self.scale * factor, box=(x * factor, y * factor, z * factor), area=self.area * factor**2
+            self,
+            scale=self.scale * factor,
+            box=(x * factor, y * factor, z * factor),
+            length=self.length * factor,
+            area=self.area * factor**2,
         )
 
     def turned(self, by_deg: float) -> "Pose":
@@ -70,8 +75,11 @@ def pose(asset: Asset, turn: float, fraction: float, growth: float, lying: bool,
     length = min(max(wanted, SMALLEST), LARGEST * growth)
     scale = length / seen
     return Pose(
-        asset.extent, spin, pitch, yaw, scale, (box[0] * scale, box[1] * scale, box[2] * scale), length**2 * covered
-    )
+        asset.extent, spin, pitch, yaw, scale,
+        box=(box[0] * scale, box[1] * scale, box[2] * scale),
+        length=_silhouette(asset, spin, pitch, yaw, lying) * scale,
+        area=covered * scale**2,
+    )  # fmt: skip
 
 
 def turned_box(
@@ -90,13 +98,26 @@ def turn_matrix(spin_deg: float, pitch_deg: float, yaw_deg: float) -> NDArray[np
     return matrix
 
 
+def _silhouette(asset: Asset, spin: float, pitch: float, yaw: float, lying: bool) -> float:
+    """The longer side of the box around what is seen: round things do not grow when they are turned, boxes do."""
+    turn = turn_matrix(spin, pitch, yaw)
+    as_box = np.abs(turn) @ np.array(asset.extent)
+    as_ball = np.sqrt(turn**2 @ np.array(asset.extent) ** 2)
+    x, y, z = asset.extent
+    # How round it is in the plane in which it is turned: a disc fills pi / 4 of its square.
+    filled = asset.coverage[0] / (x * z) if lying else asset.coverage[2] / (x * y)
+    roundness = min(max((1.0 - filled) / (1.0 - math.pi / 4), 0.0), 1.0)
+    sides = roundness * as_ball + (1.0 - roundness) * as_box
+    return float(max(sides[0], sides[1] if lying else sides[2]))
+
+
 def _about_z(angle_deg: float) -> NDArray[np.float64]:
     t = math.radians(angle_deg)
     return np.array([[math.cos(t), -math.sin(t), 0], [math.sin(t), math.cos(t), 0], [0, 0, 1]])
 
 
 def _turns(asset: Asset, turn: float, lying: bool) -> tuple[float, float, float, float]:
-    """Spin, pitch and yaw in degrees, and the share of its square that the asset then covers."""
+    """Spin, pitch and yaw in degrees, and the area that the asset then shows, where its longest side is 1."""
     front, side, top = asset.coverage
     flat = asset.extent[2] <= FLAT_HEIGHT and top > max(front, side)
     if flat:

@@ -44,10 +44,6 @@ class Layer:
         """All of it as linear values."""
         return self.planes.astype(np.float32) * self.scales[:, None, None]
 
-    def in_memory(self) -> "Layer":
-        """The same, read now."""
-        return Layer(np.array(self.planes), self.scales, self.facts)
-
 
 class Bank:
     """The layers of one folder."""
@@ -99,7 +95,8 @@ class Bank:
 
 
 def _stored(path: Path) -> Layer:
-    planes = np.load(f"{path}.npy", mmap_mode="r")
+    # Still mapped, but a plain array: every view of a memmap costs as much as a small sum.
+    planes = np.asarray(np.load(f"{path}.npy", mmap_mode="r"))
     facts = json.loads(Path(f"{path}.json").read_text())
     return Layer(planes, np.array(facts["scales"], np.float32), facts)
 

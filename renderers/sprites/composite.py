@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from generator.specs import LightSpec, ObjectSpec, SceneSpec, SlabSpec, bearing_deg
 from renderers.sprites import light, resample
-from renderers.sprites.bank import Bank, Kept, Layer
+from renderers.sprites.bank import Bank, Kept
 from renderers.sprites.keys import SpriteKey, sprite_keys
 from renderers.sprites.light import Cast, Caster, Surroundings
 from renderers.sprites.plates import Cut, Plates
@@ -40,27 +40,37 @@ DARK = 0.02
 # The share of the key light on the stage that comes straight; the rest has been thrown back and fills shadows too. As
 # measured against pictures rendered whole.
 DIRECT = 0.87
+# What a sprite's frame weighs in memory, about.
+FRAME_BYTES = 1024
 # Only every so many pixels are looked at to find where a shadow may fall.
 COARSE = 4
 
 
 @dataclass(frozen=True)
 class Look:
-    """A sprite in memory. layer: 7 or 13 planes, as renderers.blender.layers says; corners (8, 3) of the model's box,
-    feet first, and where they are in it, pixels (8, 2)."""
+    """A sprite in memory, at one level of `resample`. planes: 7 or 13, as renderers.blender.layers says; factors: how
+    many of the layer's pixels one of its own is, across and down."""
 
-    layer: Layer
+    planes: Floats
+    factors: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where things are in a sprite: corners (8, 3) of the model's box, feet first, and their pixels (8, 2)."""
+
     corners: Doubles
     pixels: Doubles
 
 
 @dataclass(frozen=True)
 class Thing:
-    """An object where it stands: corners (8, 3) of its box in the world, nearest and middle depth along the axis,
-    support: 1 + number of the slab that it stands on, 0 for none."""
+    """An object where it stands: fit (3, 2) from the picture's pixels to its look's; corners (8, 3) of its box in the
+    world, nearest and middle depth along the axis; support: 1 + number of the slab that it stands on, 0 for none."""
 
     spec: ObjectSpec
     look: Look
+    fit: Doubles
     caster: Caster
     corners: Doubles
     nearest: float
@@ -93,8 +103,7 @@ class Compositor:
             thing = things[number]
             lit = _lit(thing, [other for other in things if other is not thing], scene.light, view, surroundings)
             lit[:3] *= _bounce(cut, thing, scene.light, view)[:, None, None]
-            fit = view.to_sprite(thing.corners, thing.look.pixels)
-            values, (rows, columns) = resample.warp(lit, fit, self._size_px)
+            values, (rows, columns) = resample.warp(lit, thing.fit, self._size_px)
             outline = values[3] >= 0.5
             amodal[number, rows, columns] = outline
             in_front = (cut.depth[rows, columns] < thing.nearest) & (cut.ids[rows, columns] != thing.support)
@@ -108,16 +117,20 @@ class Compositor:
         return resample.encode(canvas, seed), visible, amodal
 
     def _thing(self, scene: SceneSpec, item: ObjectSpec, view: View, look_key: SpriteKey, cast_key: SpriteKey) -> Thing:
-        look = self._kept.get(look_key, lambda: self._look(look_key), lambda look: look.layer.planes.nbytes)
+        frame = self._kept.get((look_key, "frame"), lambda: self._frame(look_key), lambda _: FRAME_BYTES)
         cast = self._kept.get(cast_key, lambda: self._cast(cast_key), lambda cast: cast.nbytes)
         # The sprite's world is this one turned until the camera stands on the side of -y.
         turn = about_z(-bearing_deg(scene.camera, item.position_m))
         position = np.array(item.position_m)
-        corners = position + item.scale_m * look.corners @ turn.T
+        corners = position + item.scale_m * frame.corners @ turn.T
         depths = view.depth(corners)
+        fit = view.to_sprite(corners, frame.pixels)
+        level = resample.level_of(fit)
+        look = self._kept.get((look_key, level), lambda: self._look(look_key, level), lambda look: look.planes.nbytes)
         return Thing(
             spec=item,
             look=look,
+            fit=fit / np.array(look.factors),
             caster=Caster(cast, position, turn.T / item.scale_m, 2 * tan(radians(scene.light.angle_deg) / 2)),
             corners=corners,
             nearest=float(depths.min()),
@@ -125,9 +138,12 @@ class Compositor:
             support=_support(scene.slabs, item),
         )
 
-    def _look(self, key: SpriteKey) -> Look:
-        layer = self._bank.read(key).in_memory()
-        return Look(layer, np.array(layer.facts["corners"]), np.array(layer.facts["pixels"]))
+    def _frame(self, key: SpriteKey) -> Frame:
+        facts = self._bank.read(key).facts
+        return Frame(np.array(facts["corners"]), np.array(facts["pixels"]))
+
+    def _look(self, key: SpriteKey, level: int) -> Look:
+        return Look(*resample.shrunk(self._bank.read(key).values(), level))
 
     def _cast(self, key: SpriteKey) -> Cast:
         return light.decode_cast(self._bank.read(key))
@@ -159,18 +175,14 @@ def _pixels(coarse: NDArray[np.bool_], size_px: int) -> NDArray[np.intp]:
     beside = wide.copy()
     wide[:, 1:] |= beside[:, :-1]
     wide[:, :-1] |= beside[:, 1:]
-    row, column = np.nonzero(wide)
-    step = np.arange(COARSE)
-    rows = np.minimum(COARSE * row[:, None] + step, size_px - 1)
-    columns = np.minimum(COARSE * column[:, None] + step, size_px - 1)
-    pixels: NDArray[np.intp] = (rows[:, :, None] * size_px + columns[:, None, :]).reshape(-1)
-    return pixels
+    every = wide.repeat(COARSE, axis=0).repeat(COARSE, axis=1)
+    return np.flatnonzero(every[:size_px, :size_px])
 
 
 def _lit(thing: Thing, others: Sequence[Thing], lamp: LightSpec, view: View, surroundings: Surroundings) -> Floats:
     """A sprite's (4, H, W) premultiplied linear colour and alpha in the light that reaches its place."""
-    layer = thing.look.layer
-    height, width = layer.planes.shape[1:]
+    planes = thing.look.planes
+    height, width = planes.shape[1:]
     grid = _upright(thing, view)  # (rows, columns, 3)
     points = grid.reshape(-1, 3)
     key = surroundings.key(points)
@@ -187,7 +199,6 @@ def _lit(thing: Thing, others: Sequence[Thing], lamp: LightSpec, view: View, sur
         resample.linear_rgb(lamp.fill_rgb) * np.float32(lamp.fill_strength),
     )
     paint = None if thing.spec.paint is None else resample.linear_rgb(thing.spec.paint)
-    planes = layer.planes.astype(np.float32)
     lit = np.empty((4, height, width), np.float32)
     # Each colour is a sum of planes: what comes of the key light and of the fill, and of the paint in either.
     for channel in range(3):
@@ -195,12 +206,12 @@ def _lit(thing: Thing, others: Sequence[Thing], lamp: LightSpec, view: View, sur
         total[:] = 0
         for number, (gain, rgb) in enumerate(zip(gains, lights, strict=True)):
             plane = 3 * number + channel
-            part = planes[plane] * (rgb[channel] * layer.scales[plane])
+            part = planes[plane] * rgb[channel]
             if paint is not None and len(planes) > 7:
-                part += planes[6 + plane] * (rgb[channel] * paint[channel] * layer.scales[6 + plane])
+                part += planes[6 + plane] * (rgb[channel] * paint[channel])
             part *= gain
             total += part
-    np.multiply(planes[-1], layer.scales[-1], out=lit[3])
+    lit[3] = planes[-1]
     return lit
 
 

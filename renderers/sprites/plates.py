@@ -56,7 +56,8 @@ class Plates:
         key = plate_key(scene, size_px)
         self._bank.make([key])
         layer = self._kept.get(key, lambda: self._bank.read(key), lambda _: PLATE_BYTES)
-        planes, window = _windowed(layer.planes, view.window(key.camera, key.px))
+        box = view.window(key.camera, key.px)
+        planes, window = _windowed(layer.planes, box)
 
         def smooth(number: int) -> Floats:
             plane = resample.cut(planes[number].astype(np.float32), window, size_px)
@@ -75,9 +76,8 @@ class Plates:
                 plane += gain
             rgb[channel] = plane
         # The share belongs to what depth and number are of: a mean over an edge would let shadows fall beside it.
-        share, depth, ids = (
-            resample.pick(planes[number], window, size_px) * layer.scales[number] for number in (3, 4, 5)
-        )
+        places = resample.places((key.px, key.px), box, size_px)
+        share, depth, ids = (layer.planes[number].take(places) * layer.scales[number] for number in (3, 4, 5))
         depth[depth <= 0] = NOWHERE_M
         ids += np.float32(0.5)
         return Cut(rgb, share, depth, ids.astype(np.uint8), view.points(depth))

@@ -21,8 +21,8 @@ GRAIN = 0.5
 GRAIN_ROOM_PX = 509
 # An 8-bit step is counted in so many parts, until the grain is in.
 FINE_BITS = 6
-# Sprites sampled more coarsely than this, in sprite pixels per picture pixel, are averaged first.
-COARSE = 1.35
+# Sprites sampled more coarsely than this, in sprite pixels per picture pixel, are averaged first, in steps of LEVEL.
+COARSE, LEVEL = 1.35, math.sqrt(2)
 
 
 def cut(plane: Floats, box: Box, size_px: int) -> Floats:
@@ -31,18 +31,30 @@ def cut(plane: Floats, box: Box, size_px: int) -> Floats:
     return np.array(image, np.float32)
 
 
-def pick(plane: NDArray[np.uint16], box: Box, size_px: int) -> NDArray[np.uint16]:
-    """The same without means: each value is one of the plane's (numbers of things, depths)."""
+def places(shape: tuple[int, int], box: Box, size_px: int) -> NDArray[np.intp]:
+    """The pixels (size_px, size_px), numbered through, of planes (H, W) that are nearest to those of a window.
+
+    What is taken from there is one of the plane's own values, no mean: numbers of things, depths.
+    """
     left, top, right, bottom = box
     middles = (np.arange(size_px) + 0.5) / size_px
     columns = (left + middles * (right - left)).astype(np.intp)
     rows = (top + middles * (bottom - top)).astype(np.intp)
-    picked: NDArray[np.uint16] = plane[rows[:, None], columns]
-    return picked
+    numbers: NDArray[np.intp] = rows[:, None] * shape[1] + columns
+    return numbers
 
 
-def shrunk(planes: Floats, factor: float) -> tuple[Floats, tuple[float, float]]:
-    """Planes (C, H, W) averaged down by about `factor`, and the factors across and down that came of it exactly."""
+def level_of(to_source: Doubles) -> int:
+    """How many levels down planes are to be sampled so (see `warp`): 0 where their pixels are about the picture's."""
+    scale = float(np.sqrt(abs(np.linalg.det(to_source[:2]))))
+    return max(0, math.ceil(math.log(scale / COARSE, LEVEL)))
+
+
+def shrunk(planes: Floats, level: int) -> tuple[Floats, tuple[float, float]]:
+    """Planes (C, H, W) averaged down so many levels, and the factors across and down that came of it exactly."""
+    if level == 0:
+        return planes, (1.0, 1.0)
+    factor = LEVEL**level
     height, width = planes.shape[1:]
     size = (max(1, round(width / factor)), max(1, round(height / factor)))
     small = [np.asarray(Image.fromarray(plane, "F").resize(size, Image.Resampling.HAMMING)) for plane in planes]
@@ -52,12 +64,8 @@ def shrunk(planes: Floats, factor: float) -> tuple[Floats, tuple[float, float]]:
 def warp(planes: Floats, to_source: Doubles, size_px: int) -> tuple[Floats, Window]:
     """Planes (C, H, W) as they fall into a picture: values (C, h, w) and the (rows, columns) that they cover.
 
-    to_source (3, 2): (x, y, 1) in picture pixels @ to_source = (x, y) in the planes' pixels.
+    to_source (3, 2): (x, y, 1) in picture pixels @ to_source = (x, y) in the planes' pixels, of the right level.
     """
-    scale = float(np.sqrt(abs(np.linalg.det(to_source[:2]))))
-    if scale > COARSE:
-        planes, factors = shrunk(planes, scale / 1.1)
-        to_source = to_source / np.array(factors)
     count, height, width = planes.shape
     rows, columns = _covered(height, width, to_source, size_px)
     # Nothing all around, so that what lies outside is found there.

@@ -307,16 +307,21 @@ def test_a_stopped_renderer_has_no_pulse(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="/proc tells what a process was started with")
-def test_a_renderer_sees_nobody_elses_colour_management(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_renderers_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody else's colour management, and one thread for numpy."""
     monkeypatch.setenv("OCIO", "/studio/config.ocio")
     monkeypatch.setenv("BLENDER_USER_CONFIG", "/studio/blender")
     monkeypatch.setenv("KEPT", "yes")
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    monkeypatch.setenv("MKL_NUM_THREADS", "3")
     child = Child("renderers.fake", tmp_path / "log")
     child.send({"settings": {"engine": "cycles", "size_px": 64, "samples_per_pixel": 1, "device": "cpu", "threads": 1}})
     assert child.receive(30)["ready"]  # Started for sure: what /proc shows is its own.
     given = psutil.Process(child._process.pid).environ()
     child.close()
     assert given["KEPT"] == "yes"
+    # As many processes as cores: threads of numpy's would fight for them. Unless the user says otherwise.
+    assert (given["OPENBLAS_NUM_THREADS"], given["MKL_NUM_THREADS"]) == ("1", "3")
     assert not {"OCIO", "BLENDER_USER_CONFIG"} & set(given)
 
 
