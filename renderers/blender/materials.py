@@ -115,7 +115,8 @@ def surface_material(surface: SurfaceSpec, name: str) -> "bpy.types.Material":
     else:
         shader = tree.nodes.new("ShaderNodeEmission")
         socket = shader.inputs["Color"]
-        # Only the camera sees it: a photograph must not light the scene.
+        # Only the camera sees it: a photograph must not light the scene, nor be tried as a lamp in vain.
+        material.cycles.emission_sampling = "NONE"
         path, none = tree.nodes.new("ShaderNodeLightPath"), tree.nodes.new("ShaderNodeBsdfTransparent")
         mix = tree.nodes.new("ShaderNodeMixShader")
         tree.links.new(path.outputs["Is Camera Ray"], mix.inputs[0])

@@ -176,7 +176,8 @@ def _left_out(report: "BenchmarkReport") -> list[str]:
         ]
         lines += [f"- {part.name}: {note}" for note in part.notes]
         lines += [
-            f"- {part.name}: {count} captions are cut to fit {judge}" for judge, count in part.cut_captions.items()
+            f"- {part.name}: {count} {'caption is' if count == 1 else 'captions are'} cut to fit {judge}"
+            for judge, count in part.cut_captions.items()
         ]
     return ["## Left out", "", *lines] if lines else ["Nothing was left out: all rows and images are there."]
 

@@ -2,7 +2,8 @@
 
 Trains the scorer on the bundled tiny CLIP on pairs of either engine, the same number with the same flags, with three
 seeds each, and judges all on pairs that Cycles rendered from a seed of their own. Goal: at most 3 points between them.
-Renders 3 x 4 runs of N pairs at 96 px (the bank besides); running it again goes on where it stopped.
+Renders 2 x 4 runs of N pairs to train on and 4 of a share of N to judge by, the sprite bank besides; running it again
+goes on where it stopped.
 """
 
 import argparse
@@ -32,12 +33,12 @@ def run(*words: str) -> None:
         sys.exit(f"{' '.join(words)}\n{done.stderr[-2000:]}")
 
 
-def rendered(out: Path, engine: str, seed: int, n: int, split: str) -> list[str]:
+def rendered(out: Path, engine: str, seed: int, n: int, size: int, split: str) -> list[str]:
     """Directories of the four runs of an engine."""
     folders = []
     for name, flags in RUNS.items():
         folder = out / f"{engine}-{seed}" / name
-        run("generator", "render", *flags, "--engine", engine, "--seed", str(seed), "--n", str(n), "--size", "96",
+        run("generator", "render", *flags, "--engine", engine, "--seed", str(seed), "--n", str(n), "--size", str(size),
             "--split", split, "--out", str(folder))  # fmt: skip
         print(f"{folder} is there", flush=True)
         folders.append(str(folder))
@@ -57,15 +58,17 @@ def main() -> None:
     """Print accuracies by engine and seed, their means, and the difference."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--n", type=int, default=1000)
+    parser.add_argument("--n", type=int, default=500)
+    parser.add_argument("--n-test", type=int, default=200)
+    parser.add_argument("--size", type=int, default=224)
     parser.add_argument("--epochs", type=int, default=12)
     arguments = parser.parse_args()
-    out = arguments.out.resolve()
-    # A fifth as many to judge by: whole runs, so that no asset or place is left out.
-    test = rendered(out, "cycles", TEST_SEED, max(50, arguments.n // 5), "test=1")
+    out, size = arguments.out.resolve(), arguments.size
+    # Whole runs, so that no asset or place is left out of either side.
+    test = rendered(out, "cycles", TEST_SEED, arguments.n_test, size, "test=1")
     means: dict[str, dict[str, float]] = {}
     for engine in ("cycles", "sprites"):
-        train = rendered(out, engine, TRAIN_SEED, arguments.n, "train=0.95,val=0.05")
+        train = rendered(out, engine, TRAIN_SEED, arguments.n, size, "train=0.95,val=0.05")
         found = [accuracy(out / f"scorer-{engine}-{seed}", train, test, seed, arguments.epochs) for seed in SEEDS]
         means[engine] = {name: statistics.mean(item[name] for item in found) for name in found[0]}
         for name in found[0]:
