@@ -292,7 +292,7 @@ def test_captions_that_are_cut_are_reported(
         judge = RunJudge("run", run / BEST, pool, LlmConfig())
         report = run_benchmark([judge], small(tmp_path, Choice(), loaded), tmp_path, tmp_path / "scores", resamples=0)
         assert report.parts[0].cut_captions == {"run": 1}
-        assert "first: 1 captions are cut to fit run" in report_text(report)
+        assert "first: 1 caption is cut to fit run" in report_text(report)
 
 
 def test_other_towers_than_the_run_was_trained_with(run: Path, clip_name: str, pool: TowerPool) -> None:
