@@ -25,6 +25,8 @@ STANDING_DEG, PROPPED_DEG, LYING_DEG = 38.0, 22.0, 25.0
 # An object that covers this share of its own square is exactly as long as asked.
 TYPICAL_COVERAGE = 0.5
 SMALLEST, LARGEST = 0.17, 0.5
+# What shows less of itself, a sheet seen edge-on, counts as showing so much: nothing is divided by nothing.
+LEAST_COVERAGE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +69,12 @@ def pose(asset: Asset, turn: float, fraction: float, growth: float, lying: bool,
     growth: factor on fraction and on the longest allowed side. digits: round the turns to so many.
     """
     spin, pitch, yaw, covered = _turns(asset, turn, lying)
+    covered = max(covered, LEAST_COVERAGE)
     if digits is not None:
         spin, yaw = round(spin, digits), round(yaw, digits)
     box = turned_box(asset.extent, spin, pitch, yaw)
     seen = max(box[0], box[1] if lying else box[2])
-    wanted = fraction * growth * math.sqrt(TYPICAL_COVERAGE / max(covered, 1e-3))
+    wanted = fraction * growth * math.sqrt(TYPICAL_COVERAGE / covered)
     length = min(max(wanted, SMALLEST), LARGEST * growth)
     scale = length / seen
     return Pose(
@@ -105,7 +108,7 @@ def _silhouette(asset: Asset, spin: float, pitch: float, yaw: float, lying: bool
     as_ball = np.sqrt(turn**2 @ np.array(asset.extent) ** 2)
     x, y, z = asset.extent
     # How round it is in the plane in which it is turned: a disc fills pi / 4 of its square.
-    filled = asset.coverage[0] / (x * z) if lying else asset.coverage[2] / (x * y)
+    filled = asset.coverage[0] / max(x * z, LEAST_COVERAGE) if lying else asset.coverage[2] / max(x * y, LEAST_COVERAGE)
     roundness = min(max((1.0 - filled) / (1.0 - math.pi / 4), 0.0), 1.0)
     sides = roundness * as_ball + (1.0 - roundness) * as_box
     return float(max(sides[0], sides[1] if lying else sides[2]))

@@ -32,6 +32,14 @@ def test_round_things_are_as_long_turned_as_not(turn: float) -> None:
     assert as_box.length == pytest.approx(max(as_box.box[0], as_box.box[2]))
 
 
+@given(TURNS, st.booleans(), st.sampled_from([(1.0, 0.0, 1.0), (1.0, 1.0, 0.0), (0.0, 1.0, 1.0), (0.0, 0.0, 1.0)]))
+def test_sheets_and_wires_have_a_size_too(turn: float, lying: bool, extent: tuple[float, float, float]) -> None:
+    x, y, z = extent
+    sheet = replace(asset_of("book"), extent=extent, coverage=(x * z, y * z, x * y))
+    item = pose(sheet, turn, 0.3, 1.0, lying)
+    assert all(math.isfinite(value) and value > 0 for value in (item.scale, item.length, item.area))
+
+
 def seen(length: float, area: float) -> Pose:
     return Pose((1.0, 1.0, 1.0), 0.0, 0.0, 0.0, length, (length, length, length), length, area)
 
