@@ -382,7 +382,10 @@ def test_near_duplicates_within_and_between_splits(
     everything = samples_of(spatial)
     by_split = {split: [s for s in everything if s.record.split == split] for split in ("train", "val")}
     for name, source, target in (("within", "train", "train"), ("between", "train", "val")):
-        copied, place = by_split[source][-1], by_split[target][0].record.key
+        place = by_split[target][0].record.key
+        # The one with most to see: where the fake renderer's pictures are flat, compression makes up what differs.
+        others = [sample for sample in by_split[source] if sample.record.key != place]
+        copied = max(others, key=lambda sample: len(sample.files["image_1.jpg"]))
 
         def plant(sample: Sample, copied: Sample = copied, place: str = place) -> Sample:
             return (
