@@ -1,6 +1,7 @@
 """The command line: one frozen dataclass per verb, which is also what run.json records and the fingerprint hashes."""
 
 import dataclasses
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,8 +152,8 @@ class Render:
                 raise ConfigError(f"--{flag} must be at least 1, not {number}")
         if (self.timeout_s is not None and self.timeout_s <= 0) or (self.memory_gb or 0.0) < 0:
             raise ConfigError("--timeout-s must be above 0 and --memory-gb not below 0")
-        if self.bank_gb <= 0:
-            raise ConfigError(f"--bank-gb must be above 0, not {self.bank_gb:g}")
+        if not 0 < self.bank_gb < math.inf:
+            raise ConfigError(f"--bank-gb must be a number above 0, not {self.bank_gb:g}")
         if self.views is not None and self.views < 2:
             raise ConfigError("--views must be at least 2: one for things that stand, one for things that lie")
         if not sprites and (self.views or self.plates):

@@ -127,13 +127,21 @@ def render_shards(config: Render, recipe: Recipe, plans: Iterator[ShardPlan], wo
 
 
 def stock_bank(config: Render, contexts: dict[str, Context], round_number: int) -> None:
-    """Have the layers rendered that the shards need; those of a short run are rendered as its pairs come to them."""
-    from generator.sprites.fill import fill
-    from generator.sprites.needs import planned
+    """Have the layers rendered that the shards need; those of a short run are rendered as its pairs come to them.
+
+    Either way it is known before the first pair whether there is room for them.
+    """
+    from generator.sprites.fill import announced, fill
+    from generator.sprites.needs import LOOK_AHEAD, SHORT_RUN, planned
 
     assert config.out is not None
     plans = missing_plans(config, round_number, Summary(config, round_number))
-    fill(planned(config.task, contexts, plans), how_to_fill(config, config.out / "logs"))
+    pairs = list(itertools.islice(((plan.split, index) for plan in plans for index in plan.indices), LOOK_AHEAD))
+    scenes, how = planned(config.task, contexts, pairs), how_to_fill(config, config.out / "logs")
+    if len(pairs) <= SHORT_RUN:
+        announced(scenes, how)
+    else:
+        fill(scenes, how)
 
 
 def how_to_fill(config: Render, logs: Path) -> "Filling":
@@ -188,7 +196,7 @@ def all_complete(config: Render, round_number: int) -> bool:
 
 
 def read_assets(config: Render) -> Catalog:
-    """The catalog of `--assets`, with a progress bar where models must be prepared first."""
+    """The catalog of `--assets`, with a progress bar where models must be prepared first; says what cannot be used."""
     meter: Meter | None = None
 
     def report(done: int, total: int) -> None:
@@ -199,7 +207,15 @@ def read_assets(config: Render) -> Catalog:
     assert config.workers is not None
     selection = Selection(split_names(config.categories), config.per_category, split_names(config.licences))
     cache = cache_folder() / "assets"
-    return load_catalog(config.assets, cache=cache, workers=config.workers, report=report, selection=selection)
+    catalog = load_catalog(config.assets, cache=cache, workers=config.workers, report=report, selection=selection)
+    if catalog.rejects:
+        first, total = catalog.rejects[0], len(catalog.rejects) + len(catalog.assets)
+        print(
+            f"{len(catalog.rejects)} of {total} models cannot be used, e.g. {first.path}: {first.reason} "
+            f"({first.detail}); see `python -m generator assets vet`",
+            file=sys.stderr,
+        )
+    return catalog
 
 
 def read_backgrounds(source: str) -> tuple[Background, ...]:
@@ -214,8 +230,11 @@ def read_backgrounds(source: str) -> tuple[Background, ...]:
 
 
 def cache_folder() -> Path:
-    """Where prepared models and painted textures are kept: $TWINSCENE_CACHE, or ~/.cache/twinscene."""
-    return Path(os.environ.get("TWINSCENE_CACHE") or Path.home() / ".cache" / "twinscene")
+    """Where prepared models and painted textures are kept: $TWINSCENE_CACHE, or ~/.cache/twinscene.
+
+    Absolute, because renderers work in a folder of their own.
+    """
+    return Path(os.environ.get("TWINSCENE_CACHE") or Path.home() / ".cache" / "twinscene").expanduser().absolute()
 
 
 def bank_folder() -> Path:

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from generator.cli import PLATES, VIEWS, Render
-from generator.errors import ConfigError
+from generator.errors import ConfigError, OutputError
 from generator.specs import Device
 
 
@@ -66,7 +66,7 @@ def run_build(config: SpritesBuild) -> int:
     """Render what the bank lacks."""
     from generator import pipeline
     from generator.sprites.fill import fill
-    from generator.sprites.house import GIB, bank_bytes
+    from generator.sprites.house import bank_bytes, gib, make_writable
     from generator.sprites.needs import whole_bank
     from generator.tasks.plates import make_plates
     from generator.tasks.rigs import RigSet
@@ -76,10 +76,11 @@ def run_build(config: SpritesBuild) -> int:
     catalog = pipeline.read_assets(run)
     plates = make_plates(RigSet(config.views), config.plates, pipeline.read_backgrounds(config.backgrounds))
     bank = pipeline.bank_folder()
+    make_writable(bank)
     made = fill(whole_bank(catalog, plates), pipeline.how_to_fill(run, bank / "logs"))
     print(
         f"{len(catalog.assets)} assets in {config.views} views and {config.plates} plates are in {bank}: "
-        f"{made:,} layers made now, {bank_bytes(bank) / GIB:.2f} GiB in all"
+        f"{made:,} layers made now, {gib(bank_bytes(bank))} in all"
     )
     command = f"render --engine sprites --task spatial --n 10000 --views {config.views} --plates {config.plates}"
     print(f"next: python -m generator {command} --size {config.size}")
@@ -89,7 +90,7 @@ def run_build(config: SpritesBuild) -> int:
 def run_list(_: SpritesList) -> int:
     """A line for each kind of layer of each version."""
     from generator.pipeline import bank_folder
-    from generator.sprites.house import GIB, stored
+    from generator.sprites.house import gib, stored
 
     bank = bank_folder()
     count: Counter[tuple[str, str]] = Counter()
@@ -98,25 +99,28 @@ def run_list(_: SpritesList) -> int:
         count[item.version, item.kind] += item.path.suffix == ".json"
         size[item.version, item.kind] += item.size
     for version, kind in sorted(size):
-        print(f"{version}  {kind:6} {count[version, kind]:>8,} layers  {size[version, kind] / GIB:8.2f} GiB")
-    print(f"{bank}: {count.total():,} layers, {size.total() / GIB:.2f} GiB")
+        print(f"{version}  {kind:6} {count[version, kind]:>8,} layers  {gib(size[version, kind]):>9}")
+    print(f"{bank}: {count.total():,} layers, {gib(size.total())}")
     return 0
 
 
 def run_clean(config: SpritesClean) -> int:
     """Say what nobody uses, and remove it when told to."""
     from generator.pipeline import bank_folder
-    from generator.sprites.house import GIB, unused
+    from generator.sprites.house import gib, unused
 
-    if config.days < 0:
-        raise ConfigError("--days must not be below 0")
+    if not config.days >= 0:
+        raise ConfigError(f"--days must be 0 or more, not {config.days:g}")
     files = unused(bank_folder(), config.days)
-    size = sum(item.size for item in files) / GIB
+    size = gib(sum(item.size for item in files))
     if not config.yes:
-        print(f"{len(files):,} files, {size:.2f} GiB, were not used for {config.days:g} days; add --yes to remove them")
+        print(f"{len(files):,} files, {size}, were not used for {config.days:g} days; add --yes to remove them")
         return 0
     # A layer is there when its .json is: these go first, so that no half of one is ever taken for a whole.
     for item in sorted(files, key=lambda item: item.path.suffix != ".json"):
-        item.path.unlink(missing_ok=True)
-    print(f"removed {len(files):,} files, {size:.2f} GiB")
+        try:
+            item.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise OutputError(f"cannot remove {item.path}: {error.strerror}") from error
+    print(f"removed {len(files):,} files, {size}")
     return 0

@@ -14,7 +14,7 @@ from generator.errors import ConfigError, OutputError, RendererError
 from generator.progress import Meter
 from generator.render import RENDERERS, START_TIMEOUT_S
 from generator.specs import RenderJob, RenderSettings, SceneSpec
-from generator.sprites.house import GIB, bank_bytes
+from generator.sprites.house import GIB, bank_bytes, gib, make_writable
 
 # Mean bytes of a layer for each pixel of a picture, by kind: as the bundled models and places need.
 BYTES_PER_PIXEL = {"plate": 130.0, "own": 3.3, "paint": 6.2, "cast": 3.2}
@@ -50,16 +50,21 @@ def fill(scenes: Sequence[SceneSpec], how: Filling) -> int:
     Says how much it will be. Raises ConfigError where the bank would outgrow its limit, OutputError where the disk
     would not hold it, RendererError where layers fail.
     """
+    wants = announced(scenes, how)
+    _Crew(how).render(wants)
+    return sum(len(want.layers) for want in wants)
+
+
+def announced(scenes: Sequence[SceneSpec], how: Filling) -> list[Want]:
+    """What the bank lacks for these smallest scenes, said to the user. Nothing is rendered. Raises as `fill`."""
     wants = survey(scenes, how)
     names = [name for want in wants for name in want.layers]
-    if not names:
-        return 0
-    need = estimate(names, how.settings.size_px)
-    said = f"sprite bank: {describe(names)} to render, about {need / GIB:.1f} GiB, into {how.settings.bank}"
-    print(said, file=sys.stderr, flush=True)
-    check_room(need, how)
-    _Crew(how).render(wants)
-    return len(names)
+    if names:
+        need = estimate(names, how.settings.size_px)
+        said = f"sprite bank: {describe(names)} to render, about {gib(need)}, into {how.settings.bank}"
+        print(said, file=sys.stderr, flush=True)
+        check_room(need, how)
+    return wants
 
 
 def survey(scenes: Sequence[SceneSpec], how: Filling) -> list[Want]:
@@ -103,15 +108,15 @@ def check_room(need: float, how: Filling) -> None:
     held = bank_bytes(bank)
     if held + need > how.limit_gb * GIB:
         raise ConfigError(
-            f"the sprite bank would hold about {(held + need) / GIB:.1f} GiB, {held / GIB:.1f} of them now, and "
+            f"the sprite bank would hold about {gib(held + need)}, {gib(held)} of them now, and "
             f"--bank-gb is {how.limit_gb:g}: give more, fewer --views or --plates, or a smaller --size, or make room "
             "with `python -m generator sprites clean`"
         )
-    bank.mkdir(parents=True, exist_ok=True)
+    make_writable(bank)
     free = shutil.disk_usage(bank).free
     if need + SPARE_BYTES > free:
         raise OutputError(
-            f"{bank} has {free / GIB:.1f} GiB left and the layers need about {need / GIB:.1f}; free some, or set "
+            f"{bank} has {gib(free)} left and the layers need about {gib(need)}; free some, or set "
             "TWINSCENE_CACHE to a larger disk"
         )
 
@@ -132,6 +137,8 @@ class _Crew:
         plates = [[want] for want in wants if not want.scene.objects]
         sprites = [want for want in wants if want.scene.objects]
         groups = [list(group) for _, group in groupby(sprites, key=lambda want: want.scene.objects[0].model)]
+        if not wants:
+            return
         with Meter("sprite bank", sum(len(want.layers) for want in wants), "layers") as meter:
             for batch in (plates, groups):
                 self._queue.extend(batch)

@@ -3,13 +3,11 @@
 What to render before the pairs come to it follows from these; what their layers are is the renderer's to say.
 """
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from generator.assets.catalog import Catalog
-from generator.plan import ShardPlan
 from generator.specs import ObjectSpec, Rgb, SceneSpec, SlabSpec, bearing_deg, camera_axes
 from generator.tasks import TASKS, Context
 from generator.tasks.plates import Plate, PlateSet
@@ -23,11 +21,8 @@ LENGTH_M = 0.3
 PAINT: Rgb = (0.5, 0.5, 0.5)
 
 
-def planned(task: str, contexts: Mapping[str, Context], plans: Iterable[ShardPlan]) -> list[SceneSpec]:
-    """What the first attempts at the first pairs of these shards need; nothing for a short run."""
-    pairs = list(itertools.islice(((plan.split, index) for plan in plans for index in plan.indices), LOOK_AHEAD))
-    if len(pairs) <= SHORT_RUN:
-        return []
+def planned(task: str, contexts: Mapping[str, Context], pairs: Iterable[tuple[str, int]]) -> list[SceneSpec]:
+    """What the first attempts at pairs (split, index) need."""
     sample = TASKS[task].sample
     return parts(scene for split, index in pairs for scene in sample(contexts[split], index, 0, split).scenes)
 

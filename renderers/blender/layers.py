@@ -2,8 +2,9 @@
 
 Requests: {"settings": RenderSettings} once, then {"kind", "key": PlateKey or SpriteKey, "path"} each.
 Answers: {"ready", "error"}, then {"ok", "error", "bytes"} each. The layer is `{path}.npy` (uint16, (C, H, W)) and
-`{path}.json`, which is written last: the "scales" that make each plane's numbers linear values again, and where things
-are in it. Both come into being under other names, so that any number of processes may make the same layer at once.
+`{path}.json`, which is written last: the "scales" that make each plane's numbers linear values again, the "shape" and
+"crc32" of the numbers, and where things are in it. Both come into being under other names, so that any number of
+processes may make the same layer at once.
 Whole numbers, because halves of floats take twenty times as long to read.
 
 plate: red, green, blue; the key light's share of their luminance; depth along the camera's axis in metres; 1 + the
@@ -15,8 +16,10 @@ from above: how bright the floor is in the fill light against open floor.
 """
 
 import argparse
+import io
 import json
 import os
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,13 +61,13 @@ class Worker:
             else:
                 key: SpriteKey = from_json(SpriteKey, request["key"])
                 planes, facts = self._studio.cast(key) if key.kind == "cast" else self._studio.look(key)
-            size = _store(Path(request["path"]), planes, facts)
+            size = store(Path(request["path"]), planes, facts)
         except Exception as error:  # Whatever Blender raises for this layer is the answer; the asker decides.
             return {"ok": False, "error": f"{type(error).__name__}: {error}", "bytes": 0}
         return {"ok": True, "error": "", "bytes": size}
 
 
-def _store(path: Path, planes: NDArray[np.float32], facts: dict[str, Any]) -> int:
+def store(path: Path, planes: NDArray[np.float32], facts: dict[str, Any]) -> int:
     """Write a layer under other names, then rename."""
     assert np.isfinite(planes).all()
     values = np.clip(planes, 0.0, None)
@@ -73,13 +76,20 @@ def _store(path: Path, planes: NDArray[np.float32], facts: dict[str, Any]) -> in
     shown = np.array([plane not in facts.get("exact", ()) for plane in range(len(planes))])
     scales = np.maximum(np.where(shown, np.minimum(peaks, WHITEST), peaks), 1e-6) / 65535
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}-{os.getpid()}")
-    with partial.open("wb") as stream:
-        np.save(stream, np.minimum(np.round(values / scales[:, None, None]), 65535).astype(np.uint16))
-    partial.replace(f"{path}.npy")
-    partial.write_text(json.dumps({"scales": scales.tolist(), **facts}))
-    partial.replace(f"{path}.json")
-    return sum(Path(f"{path}{suffix}").stat().st_size for suffix in (".npy", ".json"))
+    whole = np.minimum(np.round(values / scales[:, None, None]), 65535).astype(np.uint16)
+    buffer = io.BytesIO()
+    np.save(buffer, whole)
+    said = {"scales": scales.tolist(), "shape": whole.shape, "crc32": zlib.crc32(whole), **facts}
+    contents = ((".npy", buffer.getbuffer()), (".json", json.dumps(said).encode()))
+    for suffix, data in contents:
+        partial = path.with_name(f".{path.name}-{os.getpid()}")
+        with partial.open("wb") as stream:
+            stream.write(data)
+            stream.flush()
+            # Without it, a power cut may leave the name and none of what is in it.
+            os.fsync(stream.fileno())
+        partial.replace(f"{path}{suffix}")
+    return sum(len(data) for _, data in contents)
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ their .json is there. Any number of processes may use and fill one bank at the s
 import json
 import subprocess
 import sys
+import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,8 +22,11 @@ from numpy.typing import NDArray
 from generator.specs import RenderSettings, to_json
 from renderers.sprites.keys import Key, kind_of, name_of
 
-VERSION = 3
+VERSION = 4
 ROOT = Path(__file__).resolve().parents[2]
+
+# What a layer's files raise that a full disk, a power cut or a stranger has left.
+DAMAGED = (OSError, ValueError, KeyError, TypeError, EOFError)
 
 T = TypeVar("T")
 
@@ -69,14 +73,21 @@ class Bank:
         path = self._path(key)
         try:
             return _stored(path)
-        except (OSError, ValueError, KeyError):
-            Path(f"{path}.json").unlink(missing_ok=True)
-            self._complete.discard(path.name)
+        except DAMAGED:
+            self._discard(path)
             self.make([key])
         try:
             return _stored(path)
-        except (OSError, ValueError, KeyError) as error:
+        except DAMAGED as error:
             raise BankError(f"{path}: {error}, also when made anew; is the disk in order?") from error
+
+    def _discard(self, path: Path) -> None:
+        """Forget a damaged layer."""
+        self._complete.discard(path.name)
+        try:
+            Path(f"{path}.json").unlink(missing_ok=True)
+        except OSError as error:
+            raise BankError(f"{path} is damaged and cannot be replaced: {error.strerror}") from error
 
     def check_device(self) -> None:
         """Raises BankError where the device that was asked for is not here."""
@@ -95,9 +106,12 @@ class Bank:
 
 
 def _stored(path: Path) -> Layer:
+    """A layer as it was written: others are in DAMAGED's errors."""
     # Still mapped, but a plain array: every view of a memmap costs as much as a small sum.
     planes = np.asarray(np.load(f"{path}.npy", mmap_mode="r"))
     facts = json.loads(Path(f"{path}.json").read_text())
+    if planes.dtype != np.uint16 or list(planes.shape) != facts["shape"] or zlib.crc32(planes) != facts["crc32"]:
+        raise ValueError("it is not what was written")
     return Layer(planes, np.array(facts["scales"], np.float32), facts)
 
 

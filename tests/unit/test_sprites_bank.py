@@ -13,8 +13,8 @@ from worlds import asset_of, catalog_of
 
 from generator.assets.catalog import Catalog
 from generator.cli import Render
-from generator.errors import ConfigError, RendererError
-from generator.pipeline import make_settings
+from generator.errors import ConfigError, OutputError, RendererError
+from generator.pipeline import bank_folder, make_settings
 from generator.render import RENDERERS
 from generator.shards import read_json
 from generator.specs import RenderSettings, SceneSpec
@@ -68,9 +68,42 @@ def test_what_is_there_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_bank_has_a_limit(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"would hold about .* GiB, 0\.0 of them now, and --bank-gb is 0\.001: give"):
+    with pytest.raises(ConfigError, match=r"would hold about .* MiB, 0 MiB of them now, and --bank-gb is 0\.001: give"):
         fill(scenes(), how(tmp_path, limit_gb=0.001))
     assert not layers(tmp_path)
+
+
+def test_a_bank_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    """Nobody's assets are to blame."""
+    (tmp_path / "sprites").write_text("a file where the folder should be")
+    with pytest.raises(OutputError, match="set TWINSCENE_CACHE"):
+        fill(scenes(), how(tmp_path))
+
+
+def test_links_out_of_the_bank_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TWINSCENE_CACHE", str(tmp_path))
+    fill(scenes()[:3], how(tmp_path))
+    precious = tmp_path / "precious" / "plate-00"
+    precious.mkdir(parents=True)
+    (precious / "plate-0000.json").write_text("{}")
+    version = tmp_path / "sprites" / "v0-test"
+    (tmp_path / "sprites" / "v9-linked").symlink_to(tmp_path / "precious")
+    (version / "plate-zz").symlink_to(precious)
+    (version / "plate-yy").mkdir()
+    (version / "plate-yy" / "plate-0000.json").symlink_to(precious / "plate-0000.json")
+    (version / "plate-yy" / "notes.txt").write_text("mine")
+    assert len(layers(tmp_path)) == 3
+    assert run_clean(SpritesClean(days=0, yes=True)) == 0
+    assert not layers(tmp_path)
+    assert (precious / "plate-0000.json").read_text() == "{}"
+    assert (version / "plate-yy" / "notes.txt").read_text() == "mine"
+
+
+def test_a_relative_cache_is_one_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Renderers work in a folder of their own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TWINSCENE_CACHE", "here")
+    assert bank_folder() == tmp_path / "here" / "sprites"
 
 
 def test_estimates_grow_with_the_picture() -> None:

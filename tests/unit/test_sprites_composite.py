@@ -1,6 +1,6 @@
 """Pictures from layers made of numbers: what twins share, what order may not decide, and masks that fit the picture."""
 
-import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from generator.specs import (
     project,
     to_json,
 )
+from renderers.blender.layers import store
 from renderers.sprites.__main__ import Worker
 from renderers.sprites.bank import Bank, Maker
 from renderers.sprites.composite import Compositor
@@ -58,14 +59,10 @@ def layer_of(key: Key) -> tuple[NDArray[np.float64], dict[str, object]]:
 
 
 def fill(bank: Bank, keys: tuple[Key, ...]) -> None:
-    """Write layers as renderers.blender.layers does."""
+    """Have layers in the bank."""
     for key in keys:
         planes, facts = layer_of(key)
-        scales = np.maximum(planes.max(axis=(1, 2)), 1e-6) / 65535
-        path = bank._path(key)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        np.save(f"{path}.npy", np.round(planes / scales[:, None, None]).astype(np.uint16))
-        Path(f"{path}.json").write_text(json.dumps({"scales": scales.tolist(), **facts}))
+        store(bank._path(key), planes.astype(np.float32), facts)
 
 
 def ball(model: Path, x: float, y: float = 0.0, paint: Rgb | None = None, role: str = "A") -> ObjectSpec:
@@ -206,12 +203,28 @@ def test_a_damaged_layer_is_made_again(world: World, model: Path, monkeypatch: p
         return 1
 
     monkeypatch.setattr(Maker, "make", make)
-    whole = world.bank.read(keys[0]).planes
-    Path(f"{world.bank._path(keys[0])}.npy").write_bytes(b"\x93NUMPY, cut short")
-    assert np.array_equal(world.bank.read(keys[0]).planes, whole)
-    Path(f"{world.bank._path(keys[1])}.json").unlink()
-    world.bank.read(keys[1])
-    assert made == [keys[0], keys[1]]
+    path = world.bank._path(keys[0])
+    whole = np.array(world.bank.read(keys[0]).planes)  # Off the file that is about to be cut short.
+    flipped = np.array(whole)
+    flipped[0, 0, 0] ^= 1
+    kept = Path(f"{path}.json").read_text()
+    damages: dict[str, Callable[[], object]] = {
+        "cut short": lambda: Path(f"{path}.npy").write_bytes(b"\x93NUMPY, cut short"),
+        "empty": lambda: Path(f"{path}.npy").write_bytes(b""),
+        "another shape": lambda: np.save(f"{path}.npy", whole[:, :3]),
+        "a bit": lambda: np.save(f"{path}.npy", flipped),
+        "no planes": lambda: Path(f"{path}.npy").unlink(),
+        "no facts": lambda: Path(f"{path}.json").unlink(),
+        "empty facts": lambda: Path(f"{path}.json").write_text(""),
+        "null": lambda: Path(f"{path}.json").write_text("null"),
+        "a list": lambda: Path(f"{path}.json").write_text("[]"),
+        "other facts": lambda: Path(f"{path}.json").write_text("{}"),
+    }
+    for number, (name, damage) in enumerate(damages.items(), start=1):
+        damage()
+        assert np.array_equal(world.bank.read(keys[0]).planes, whole), name
+        assert Path(f"{path}.json").read_text() == kept, name
+        assert made == [keys[0]] * number, name
 
 
 def test_a_layer_that_stays_damaged_is_an_answer(
