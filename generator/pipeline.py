@@ -256,16 +256,16 @@ def make_contexts(config: Render, catalog: Catalog, backgrounds: tuple[Backgroun
     colour = config.task == "attribute" and "colour" in options.attributes
     catalogs = split_catalogs(catalog, config.split_by, shares, TASKS[config.task].roles)
     for name, part in catalogs.items():
-        needs = {"": part}
+        needs = [("", part, "")]
         if colour:
-            needs[" whose colour can be changed"] = part.paintable
+            needs.append((" whose colour can be changed", part.paintable, "; --attributes size does without"))
         if config.task == "attribute" and "size" in options.attributes:
-            needs[" bulky enough to be small"] = part.bulky
-        for kind, usable in needs.items():
+            needs.append((" bulky enough to be small", part.bulky, "; --attributes colour does without"))
+        for kind, usable, mend in needs:
             if len(usable.by_noun) < TASKS[config.task].roles:
                 raise AssetError(
                     f"{config.task} needs assets of at least {TASKS[config.task].roles} nouns{kind}; "
-                    f"{config.assets} has {len(usable.by_noun)} for {name}"
+                    f"{config.assets} has {len(usable.by_noun)} for the {name} split{mend}"
                 )
     if colour and not vocabulary.colour_pairs(options.colours):
         raise AssetError(f"--colours {config.colours}: no two of them can be told apart safely; give more")

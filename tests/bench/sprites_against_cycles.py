@@ -2,8 +2,8 @@
 
 Trains the scorer on the bundled tiny CLIP on pairs of either engine, the same number with the same flags, with three
 seeds each, and judges all on pairs that Cycles rendered from a seed of their own. Goal: at most 3 points between them.
-Renders 2 x 4 runs of N pairs to train on and 4 of a share of N to judge by, the sprite bank besides; running it again
-goes on where it stopped.
+Renders 2 x 3 runs of N pairs to train on and 3 to judge by, the sprite bank besides; running it again goes on where it
+stopped.
 """
 
 import argparse
@@ -21,7 +21,6 @@ RUNS: dict[str, tuple[str, ...]] = {
     "spatial": ("--task", "spatial"),
     "attribute": ("--task", "attribute"),
     "negation": ("--task", "negation"),
-    "negation-shared": ("--task", "negation", "--negation", "shared"),
 }
 METRIC = "caption_accuracy"
 
@@ -34,7 +33,7 @@ def run(*words: str) -> None:
 
 
 def rendered(out: Path, engine: str, seed: int, n: int, size: int, split: str) -> list[str]:
-    """Directories of the four runs of an engine."""
+    """Directories of the runs of an engine."""
     folders = []
     for name, flags in RUNS.items():
         folder = out / f"{engine}-{seed}" / name
