@@ -76,7 +76,7 @@ def store(path: Path, planes: NDArray[np.float32], facts: dict[str, Any]) -> int
     shown = np.array([plane not in facts.get("exact", ()) for plane in range(len(planes))])
     scales = np.maximum(np.where(shown, np.minimum(peaks, WHITEST), peaks), 1e-6) / 65535
     path.parent.mkdir(parents=True, exist_ok=True)
-    whole = np.minimum(np.round(values / scales[:, None, None]), 65535).astype(np.uint16)
+    whole = np.ascontiguousarray(np.minimum(np.round(values / scales[:, None, None]), 65535), np.uint16)
     buffer = io.BytesIO()
     np.save(buffer, whole)
     said = {"scales": scales.tolist(), "shape": whole.shape, "crc32": zlib.crc32(whole), **facts}

@@ -62,7 +62,9 @@ def fill(bank: Bank, keys: tuple[Key, ...]) -> None:
     """Have layers in the bank."""
     for key in keys:
         planes, facts = layer_of(key)
-        store(bank._path(key), planes.astype(np.float32), facts)
+        # As renders come: channels last in memory.
+        last = np.ascontiguousarray(np.moveaxis(planes, 0, 2), np.float32)
+        store(bank._path(key), np.moveaxis(last, 2, 0), facts)
 
 
 def ball(model: Path, x: float, y: float = 0.0, paint: Rgb | None = None, role: str = "A") -> ObjectSpec:
