@@ -50,7 +50,7 @@ SLABS = (
     SlabSpec("wall", (0.0, 1.2, 2.0), (20.0, 0.0, 12.0), SurfaceSpec((0.7, 0.72, 0.74), 0.9)),
 )
 # Layers whose making is timed: plates, and the layers of so many models.
-FEW_PLATES, FEW_MODELS = 4, 8
+FEW_PLATES, FEW_MODELS = 3, 2
 
 
 def painted(assets: Sequence[Asset]) -> Iterator[SceneSpec]:
