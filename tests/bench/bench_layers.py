@@ -16,6 +16,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from blender_jobs import Blender
+
 from generator.assets.catalog import Asset
 from generator.cli import PLATES, VIEWS, Render
 from generator.pipeline import read_assets, read_backgrounds
@@ -38,7 +42,6 @@ from renderers.sprites.bank import Bank
 from renderers.sprites.composite import Compositor
 from renderers.sprites.keys import kind_of, scene_keys
 
-ROOT = Path(__file__).resolve().parents[2]
 SIZE_PX, SAMPLES, COLOURS_EACH = 128, 16, 4
 ELEVATION = np.radians(10.0)
 CAMERA = CameraSpec(
@@ -78,9 +81,6 @@ def lab(srgb: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 def compare_colours(assets: Sequence[Asset], folder: Path) -> None:
     """Print the mean difference over all samples."""
-    sys.path.append(str(ROOT / "tests"))
-    from blender_jobs import Blender
-
     settings = RenderSettings("sprites", SIZE_PX, 1, "cpu", 2, str(folder))
     compositor = Compositor(Bank(settings, folder / "log"), SIZE_PX, 2**28)
     differences = []
@@ -114,10 +114,13 @@ def time_layers(folder: Path) -> None:
 
     inside = begun = 0.0
 
+    # Kept when the studio begins with an empty file.
+    @bpy.app.handlers.persistent
     def begin_render(*_: object) -> None:
         nonlocal begun
         begun = time.perf_counter()
 
+    @bpy.app.handlers.persistent
     def end_render(*_: object) -> None:
         nonlocal inside
         inside += time.perf_counter() - begun
