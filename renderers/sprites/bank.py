@@ -58,6 +58,7 @@ class Bank:
         self._maker = Maker(settings, log)
         self._name = lru_cache(maxsize=1 << 14)(name_of)
         self._complete: set[str] = set()
+        self._checked: set[str] = set()
 
     def missing(self, keys: Sequence[Key]) -> list[Key]:
         """Those of the layers that are not there yet."""
@@ -72,18 +73,32 @@ class Bank:
         """A layer that is there; a damaged one is made again. Raises BankError where that does not help."""
         path = self._path(key)
         try:
-            return _stored(path)
+            return self._stored(path)
         except DAMAGED:
             self._discard(path)
             self.make([key])
         try:
-            return _stored(path)
+            return self._stored(path)
         except DAMAGED as error:
             raise BankError(f"{path}: {error}, also when made anew; is the disk in order?") from error
+
+    def _stored(self, path: Path) -> Layer:
+        """A layer as it was written; otherwise errors of DAMAGED. Its numbers are checked the first time."""
+        # Still mapped, but a plain array: every view of a memmap costs as much as a small sum.
+        planes = np.asarray(np.load(f"{path}.npy", mmap_mode="r"))
+        facts = json.loads(Path(f"{path}.json").read_text())
+        if planes.dtype != np.uint16 or list(planes.shape) != facts["shape"]:
+            raise ValueError("its planes are not those that were written")
+        if path.name not in self._checked:
+            if zlib.crc32(planes) != facts["crc32"]:
+                raise ValueError("its numbers are not those that were written")
+            self._checked.add(path.name)
+        return Layer(planes, np.array(facts["scales"], np.float32), facts)
 
     def _discard(self, path: Path) -> None:
         """Forget a damaged layer."""
         self._complete.discard(path.name)
+        self._checked.discard(path.name)
         try:
             Path(f"{path}.json").unlink(missing_ok=True)
         except OSError as error:
@@ -103,16 +118,6 @@ class Bank:
         name = self._name(key)
         # Folders of a few hundred files each, at a million layers too.
         return self._folder / name[:-30] / name
-
-
-def _stored(path: Path) -> Layer:
-    """A layer as it was written: others are in DAMAGED's errors."""
-    # Still mapped, but a plain array: every view of a memmap costs as much as a small sum.
-    planes = np.asarray(np.load(f"{path}.npy", mmap_mode="r"))
-    facts = json.loads(Path(f"{path}.json").read_text())
-    if planes.dtype != np.uint16 or list(planes.shape) != facts["shape"] or zlib.crc32(planes) != facts["crc32"]:
-        raise ValueError("it is not what was written")
-    return Layer(planes, np.array(facts["scales"], np.float32), facts)
 
 
 class Maker:

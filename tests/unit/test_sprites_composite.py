@@ -194,7 +194,9 @@ def test_the_worker_speaks_the_protocol(world: World, model: Path, tmp_path: Pat
     assert (tmp_path / "out.raw").read_bytes() == whole.tobytes()
 
 
-def test_a_damaged_layer_is_made_again(world: World, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_layer_is_made_again(
+    world: World, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     keys = scene_keys(scene(ball(model, 0.0)), SIZE)
     fill(world.bank, keys)
     made: list[Key] = []
@@ -224,7 +226,8 @@ def test_a_damaged_layer_is_made_again(world: World, model: Path, monkeypatch: p
     }
     for number, (name, damage) in enumerate(damages.items(), start=1):
         damage()
-        assert np.array_equal(world.bank.read(keys[0]).planes, whole), name
+        bank = Bank(world.settings, tmp_path / "log")  # Each process looks at what it has not seen yet.
+        assert np.array_equal(bank.read(keys[0]).planes, whole), name
         assert Path(f"{path}.json").read_text() == kept, name
         assert made == [keys[0]] * number, name
 
