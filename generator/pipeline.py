@@ -57,7 +57,7 @@ MAX_REJECTED_SHARE, TRIED_BEFORE_STOP = 0.5, 40
 # Of this machine's memory, what all its renderers may hold together unless --memory-gb says otherwise.
 MEMORY_SHARE = 0.8
 # Layers that a renderer of sprites keeps; at most half of what it may hold.
-LAYER_CACHE_BYTES = 768 * 2**20
+LAYER_CACHE_BYTES = 2**31
 # Pairs in index.html.
 GALLERY = 240
 

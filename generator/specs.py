@@ -183,7 +183,7 @@ class RenderSettings:
     device: Device
     threads: int
     bank: str = ""
-    layer_cache_bytes: int = 768 * 2**20
+    layer_cache_bytes: int = 2**31
 
 
 @dataclass(frozen=True, slots=True)

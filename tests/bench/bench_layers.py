@@ -81,6 +81,7 @@ def lab(srgb: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 def compare_colours(assets: Sequence[Asset], folder: Path) -> None:
     """Print the mean difference over all samples."""
+    folder.mkdir()
     settings = RenderSettings("sprites", SIZE_PX, 1, "cpu", 2, str(folder))
     compositor = Compositor(Bank(settings, folder / "log"), SIZE_PX, 2**28)
     differences = []

@@ -180,7 +180,7 @@ def test_what_a_renderer_keeps_is_bounded_by_the_flag() -> None:
         return make_settings(config, 2).layer_cache_bytes
 
     assert kept(memory_gb=1.0) == 2**29
-    assert kept(memory_gb=0.0) == kept(memory_gb=64.0) == 768 * 2**20
+    assert kept(memory_gb=0.0) == kept(memory_gb=64.0) == 2**31
 
 
 def test_what_was_used_least_lately_goes_first() -> None:
