@@ -79,7 +79,7 @@ def store(path: Path, planes: NDArray[np.float32], facts: dict[str, Any]) -> int
     whole = np.ascontiguousarray(np.minimum(np.round(values / scales[:, None, None]), 65535), np.uint16)
     buffer = io.BytesIO()
     np.save(buffer, whole)
-    said = {"scales": scales.tolist(), "shape": whole.shape, "crc32": zlib.crc32(whole), **facts}
+    said = {"scales": scales.tolist(), "shape": whole.shape, "crc32": zlib.crc32(whole.data), **facts}
     contents = ((".npy", buffer.getbuffer()), (".json", json.dumps(said).encode()))
     for suffix, data in contents:
         partial = path.with_name(f".{path.name}-{os.getpid()}")

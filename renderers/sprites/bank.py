@@ -90,7 +90,7 @@ class Bank:
         if planes.dtype != np.uint16 or list(planes.shape) != facts["shape"]:
             raise ValueError("its planes are not those that were written")
         if path.name not in self._checked:
-            if zlib.crc32(planes) != facts["crc32"]:
+            if zlib.crc32(planes.data) != facts["crc32"]:
                 raise ValueError("its numbers are not those that were written")
             self._checked.add(path.name)
         return Layer(planes, np.array(facts["scales"], np.float32), facts)
