@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -22,6 +21,7 @@ from blender_jobs import Blender
 
 from generator.assets.catalog import Asset
 from generator.cli import PLATES, VIEWS, Render
+from generator.colour import to_lab
 from generator.pipeline import read_assets, read_backgrounds
 from generator.specs import (
     CameraSpec,
@@ -70,15 +70,6 @@ def painted(assets: Sequence[Asset]) -> Iterator[SceneSpec]:
             yield SceneSpec("ground", "bench", (item,), SLABS, CAMERA, LIGHT)
 
 
-def lab(srgb: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """CIELAB (D65) of 8-bit sRGB."""
-    values = srgb / 255
-    linear = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
-    xyz = linear @ np.array([[0.4124, 0.2126, 0.0193], [0.3576, 0.7152, 0.1192], [0.1805, 0.0722, 0.9505]])
-    f = np.cbrt(np.maximum(xyz / np.array([0.9505, 1.0, 1.089]), 1e-9))
-    return np.stack([116 * f[..., 1] - 16, 500 * (f[..., 0] - f[..., 1]), 200 * (f[..., 1] - f[..., 2])], axis=-1)
-
-
 def compare_colours(assets: Sequence[Asset], folder: Path) -> None:
     """Print the mean difference over all samples."""
     folder.mkdir()
@@ -90,7 +81,7 @@ def compare_colours(assets: Sequence[Asset], folder: Path) -> None:
             image, visible, _ = compositor.render(scene, 1)
             true = blender.render(scene)
             inside = (visible == 1) & (true.visible == 1)
-            differences.append(np.linalg.norm(lab(image) - lab(true.image), axis=-1)[inside].mean())
+            differences.append(np.linalg.norm(to_lab(image / 255) - to_lab(true.image / 255), axis=-1)[inside].mean())
     print(
         f"recoloured against rendered, CIELAB, {len(differences)} samples of {len(assets)} models: mean "
         f"{np.mean(differences):.2f}, median {np.median(differences):.2f}, largest {np.max(differences):.2f} (goal 3)"

@@ -28,7 +28,19 @@ NOUNS = ("apple", "banana", "bell", "car", "chair", "clock", "dog", "guitar", "m
 def command_seconds(flags: list[str], pairs: int, out: Path) -> float:
     """Seconds of the whole command."""
     command = [sys.executable, "-m", "generator", "render", "--task", "spatial", "--engine", "sprites", *flags]
-    command += ["--n", str(pairs), "--out", str(out), "--workers", "2", "--split", "train=1", "--shard-size", "250"]
+    command += [
+        "--n",
+        str(pairs),
+        "--out",
+        str(out),
+        "--workers",
+        "2",
+        "--split",
+        "train=1",
+        "--shard-size",
+        "250",
+        "--masks",
+    ]
     begin = time.perf_counter()
     subprocess.run(command, check=True, cwd=ROOT, capture_output=True)
     return time.perf_counter() - begin
